@@ -1,1 +1,1 @@
-"""`self …`: one module a word."""
+"""The `self` commands."""

@@ -1,6 +1,6 @@
-"""The `self` commands: what each takes. The module of its first word does it.
+"""The `self` commands and their arguments; the module named after the first word runs one.
 
-The module is imported when the command runs. Its function is `command`, of `new` one for each kind.
+The module is imported when the command runs. Its function is `command`; `new` has one per kind.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ _WHERE = argument(
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 
-# Each with what it is for, and its arguments.
+# The description of each, and its arguments.
 _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "completion": ("Complete words with Tab in bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
     "doctor": ("Check this installation", _FIX, FORMAT),
@@ -107,7 +107,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
 }
 
-# What people type instead, behind the program's name or behind `self`.
+# What people type instead, after the program's name or after `self`.
 _SYNONYMS = {
     "doctor": ("check", "diagnose", "status", "health", "fix"),
     "init": ("setup",),

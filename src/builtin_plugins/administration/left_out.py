@@ -1,4 +1,4 @@
-"""Files that look like scripts and are no commands, with the reason."""
+"""Files that look like scripts but are not commands, with the reason."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from host.run.folders import FolderNode, refusal, script_word, words_of_script
 
 
 def left_out(node: FolderNode) -> Iterator[Finding]:
-    """Yield the files in a category that look like scripts and are no commands, with the reason."""
-    with suppress(HostError, OSError):  # reported as what is wrong with the folder
+    """Yield the files in a category that look like scripts but are no commands, with the reason."""
+    with suppress(HostError, OSError):  # other checks report a broken folder
         category = node.category()
         for name in sorted(os.listdir(node.at)):
             is_own = category is not None and name == category.entrypoint
@@ -30,7 +30,7 @@ def _looks_like_a_script(node: FolderNode, name: str) -> bool:
 
 
 def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
-    """Yield why a file is no command, nothing for one that is."""
+    """Yield why a file is not a command, or nothing if it is one."""
     place, tree = node.at, node.tree
     path, reason, remedy = os.path.join(place, name), "", ""
     refused = refusal(path, tree.path)

@@ -1,4 +1,4 @@
-"""What words of `self` show in the same way: findings, facts and counts."""
+"""Output that several `self` commands share: findings, facts and counts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _KIND = max(map(len, _STYLES))
 class Finding(NamedTuple):
     """A problem, and the rule or check that found it.
 
-    A `hint` never changes the exit status. `fix` applies the remedy, if that is safe; `fixed` says
-    that it did.
+    A `hint` never changes the exit status. `fix` applies the remedy, if that is safe; `fixed` is
+    true once it succeeded.
     """
 
     rule: str
@@ -29,14 +29,14 @@ class Finding(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """What it is for people; an "error" makes the exit status 1."""
+        """The kind of finding as shown to users; an "error" makes the exit status 1."""
         return "fixed" if self.fixed else "hint" if self.hint else "error"
 
 
 def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Iterator[str]:
-    """Yield the lines of a page: each row is a heading, a text and the finding it is about.
+    """Yield the lines of a page: each row is a heading, a text and its finding.
 
-    Neighbours with the same heading share it. The remedy stands below the text.
+    Adjacent rows with the same heading share it. The remedy follows the text.
     """
     for heading, group in groupby(rows, lambda row: row[0]):
         yield terminal.styled(printable(heading), "heading")
@@ -48,7 +48,7 @@ def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Ite
 
 
 def counted(findings: Iterable[Finding]) -> str:
-    """Return how many there are of each kind: `2 errors, 1 hint`."""
+    """Return the number of findings of each kind: `2 errors, 1 hint`."""
     kinds = sorted(Counter(one.kind for one in findings).items())
     return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
 

@@ -21,9 +21,9 @@ echo "This is $PROJECT_DIR; you are in $PWD."
 
 
 def nearest_project(session: Session, directory: str | None = None) -> Project:
-    """Return the project in a directory, by default around the current one.
+    """Return the project in a directory, by default the nearest one around the current directory.
 
-    Raises OperationError if there is none around the current one.
+    Raises OperationError if there is none around the current directory.
     """
     if directory is not None:
         return Project(os.path.realpath(directory), session.program, session.caller)
@@ -36,7 +36,7 @@ def nearest_project(session: Session, directory: str | None = None) -> Project:
 
 
 def make_project(session: Session, directory: str) -> None:
-    """Make a project with an example in a directory, and trust it; one that is there stays."""
+    """Make a project with an example in a directory, and trust it; an existing one stays."""
     project = nearest_project(session, directory)
     if os.path.lexists(project.folder):
         session.show_lines(f"{project.folder}: is there already")

@@ -1,4 +1,4 @@
-"""Questions to whoever is at the terminal."""
+"""Questions to the user at the terminal."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from host.run.confirm import is_agreed, is_attended
 
 
 def confirm(question: str, yes: bool, otherwise: str) -> None:
-    """Ask on a terminal; without one, or with --yes, the command itself is the answer.
+    """Ask on a terminal; without one, or with --yes, continue without asking.
 
     Raises OperationError with the text `otherwise` if the answer is no.
     """

@@ -1,7 +1,7 @@
-"""Recipes of other tools: what a justfile, Makefile, package.json, … offers, as records.
+"""Recipes of other tools: the contents of a justfile, Makefile, package.json, … as records.
 
-`just`, `task` and `mise` list their own recipes as JSON; a package.json and a Makefile are
-read as text. Nothing is translated: a recipe is run by its own tool.
+`just`, `task` and `mise` list their recipes as JSON; package.json and Makefile are read as text.
+Nothing is translated: each recipe is run by its own tool.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from host import OperationError, UsageError, find_program
 
 _LISTING_SECONDS = 60
 
-FILE, DIRECTORY, NAME = "{file}", "{directory}", "{name}"  # in the words of a call
+FILE, DIRECTORY, NAME = "{file}", "{directory}", "{name}"  # placeholders in the words of a call
 
 
 class Recipe(NamedTuple):
@@ -36,9 +36,9 @@ class Tool(NamedTuple):
     """A tool that runs recipes.
 
     name     its program, and the word for its recipes
-    files    the names of its files, a regular expression
+    files    a regular expression for the names of its files
     listing  the words that print its recipes, () if its file is read as text
-    read     the file, or the printed listing → its recipes
+    read     turns the file or the printed listing into recipes
     call     the words that run a recipe; its name follows
     last     the words between the name of a recipe and its arguments
     """
@@ -63,7 +63,7 @@ def tool_of(path: Path) -> Tool:
 
 
 def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recipe]:
-    """Return the recipes of a file; runs its tool if that has a listing.
+    """Return the recipes of a file; runs the file's tool if that can list them.
 
     Raises OperationError if the file or the listing cannot be read.
     """
@@ -96,7 +96,7 @@ def _definition(description: str | None, **more: Any) -> dict[str, Any]:
 
 
 def _just(_path: Path, module: Any) -> Iterator[Recipe]:
-    """Yield the recipes of `just --dump --dump-format json`, those of its modules too."""
+    """Yield the recipes of `just --dump --dump-format json`, including those of modules."""
     aliases: dict[str, list[str]] = {}
     for alias in module["aliases"].values():
         aliases.setdefault(alias["target"], []).append(alias["name"])
@@ -120,9 +120,9 @@ def _just(_path: Path, module: Any) -> Iterator[Recipe]:
 
 
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return `args` for the parameters of a recipe; none if `args` cannot express one of them.
+    """Return `args` for the parameters of a recipe, or [] if `args` cannot express one of them.
 
-    A default that just computes stays unknown here, so the argument is only optional.
+    A default that just computes is unknown here, so that argument is only marked as optional.
     """
     if any(one.get("long") or one.get("short") or one.get("pattern") for one in parameters):
         return []
@@ -173,9 +173,9 @@ _DOCUMENTED = re.compile(r"##+\s*(?P<text>.*)")
 def _make(_path: Path, text: str) -> Iterator[Recipe]:
     """Yield the targets of a Makefile that its text names.
 
-    Files that make builds are left out: a target counts if it is phony or documented, or
-    if its name has no `.` and no `/`. The description follows the target behind `##`, or
-    stands in the comment above.
+    Targets that are built files are skipped: a target is used if it is phony or documented, or if
+    its name has no `.` and no `/`. The description follows `##` on the target's line, or is in
+    the comment above.
     """
     lines = text.replace("\\\n", " ").splitlines()
     rules = [(index, found) for index, line in enumerate(lines) if (found := _RULE.match(line))]
@@ -194,7 +194,7 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
 
 
 def _comment_above(lines: list[str], index: int) -> str:
-    """Return the first line of the comment that ends right above a line; "" for none."""
+    """Return the first line of the comment directly above a line, "" if there is none."""
     first = index
     while first and lines[first - 1].startswith("#"):
         first -= 1

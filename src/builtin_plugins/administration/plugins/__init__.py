@@ -1,1 +1,1 @@
-"""Changes of plugins: from a source to a swap under one lock."""
+"""Changes to plugins: from fetching a source to swapping it in under one lock."""

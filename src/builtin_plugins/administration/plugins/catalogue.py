@@ -75,9 +75,9 @@ def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
 
 
 def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
-    """Return the plugins of all catalogues by name, and keep a copy for Tab.
+    """Return the plugins of all catalogues by name, and cache the names for Tab completion.
 
-    Of two with one name, the first counts. Raises HostError if a catalogue cannot be read.
+    The first of two plugins of the same name wins. Raises HostError if a catalogue cannot be read.
     """
     found: dict[str, Listed] = {}
     for address in session.installation.config.catalogues:
@@ -85,7 +85,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
         try:
             with TemporaryDirectory() as area:
                 content = _fetch(address, area, session, seconds)
-        except UsageError as error:  # the address in cli.json, not a word of the user's
+        except UsageError as error:  # the address is from cli.json, not from the command line
             raise OperationError(error.problem.inside(session.layout.config_file)) from None
         if len(content) > _MOST_BYTES:
             raise OperationError(f"{label}: larger than {_MOST_BYTES} bytes")
@@ -103,9 +103,9 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
 
 
 def parse_catalogue(path: str, content: bytes) -> tuple[list[Listed], list[Problem]]:
-    """Return the plugins that a catalogue lists, and what is wrong with others.
+    """Return the valid plugins of a catalogue, and the problems with others.
 
-    Raises DefinitionError if the file as a whole is wrong.
+    Raises DefinitionError if the file as a whole is invalid.
     """
     fields = Fields(path, parse_json(path, content))
     if fields.value("plugins") is None:
@@ -137,7 +137,7 @@ def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
         except FileNotFoundError:
             raise OperationError(f"{place}: no such file") from None
     if not place.endswith(".git") and scheme in ("https", "http"):
-        # Here, as requests takes a tenth of a second to import.
+        # Imported here because requests takes a tenth of a second to import.
         from builtin_plugins.io.download import Limits, download
 
         target = Path(area, "catalogue")

@@ -1,4 +1,4 @@
-"""Commands of a plugin whose words another plugin has, and which of the two would run."""
+"""Commands of a plugin that another plugin already has, and which of the two would run."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from host.run.lock import Lock
 def check_collisions(
     session: Session, entry: Entry, found: PluginContents, *, force: bool = True
 ) -> None:
-    """Warn of each collision of the commands that reading finds in a plugin.
+    """Warn of each collision of the commands that are found by reading a plugin.
 
-    Words that the plugin has already do not count. The existing command wins (the order of
-    precedence is fixed). Raises PluginError without `force`, if the plugin would win, and if a
-    package has the name of another plugin, because only one of a name is asked.
+    Commands that the plugin already had are ignored. Raises PluginError for any collision without
+    `force`, for one that the new plugin would win, and for a package with the name of another
+    plugin, because only one plugin of each name is loaded.
     """
     lock = session.plugins_known
     for name in found.names:
@@ -44,7 +44,7 @@ def check_collisions(
     names = [one.name for one in entries if not one.is_package]
     earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
 
-    def is_kept(there: Match) -> bool:  # the copy of the environment shows it for packages
+    def is_kept(there: Match) -> bool:  # packages are checked in the copy of the environment
         return entry.is_package or there.plugin in earlier
 
     _refuse(session, entry, _taken(set(found.commands) - _words(own), others, is_kept), force=force)
@@ -55,8 +55,9 @@ def check_collisions_in_copy(
 ) -> None:
     """Check the same for a distribution that is installed in the copy of the environment.
 
-    A process there starts this program and asks the plugins, so what only Python knows counts.
-    Raises OperationError if it does not start, PluginError also for a plugin without contents.
+    A process there starts this program and asks the plugins, so commands that only Python code
+    declares are included. Raises OperationError if the process does not start, PluginError also
+    for a plugin without contents.
     """
     python, changed = VenvCopy().python, f"with {entry.name}, this program"
     if session.safe:
@@ -67,7 +68,7 @@ def check_collisions_in_copy(
     given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
     environ, seconds = tx.environ, tx.seconds
     printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
-    try:  # whatever starts with Python may print before it
+    try:  # code that Python runs at startup may print before it
         has_contents, warnings, taken = json.loads(printed.rpartition("\n")[2])
     except ValueError:
         raise OperationError(failing) from None
@@ -79,7 +80,7 @@ def check_collisions_in_copy(
 
 
 def _answer() -> None:
-    """Print what `check_collisions_in_copy` asks, in the environment that this process has."""
+    """Print the answer for `check_collisions_in_copy`, in the environment of this process."""
     program, root, config_file, name, known = json.load(sys.stdin)
     layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
     lock = Session(layout, os.environ, messages, safe=False).plugins_known
@@ -117,7 +118,7 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
 def _taken(
     words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
 ) -> dict[str, bool]:
-    """Return a line for each command that exists already, and whether it would still be found."""
+    """Map a line for each command that already exists to whether it would still win."""
     before, taken = Catalog(others), {}
     for one in sorted(words):
         there = before.find(one)

@@ -1,4 +1,4 @@
-"""The contents of a plugin, read from its files alone: nothing of it is imported or run."""
+"""The contents of a plugin, read from its files only: none of its code is imported or run."""
 
 from __future__ import annotations
 
@@ -46,12 +46,11 @@ _NONE: Mapping[Words, Definition] = {}
 
 
 class PluginContents(Record):
-    """The commands of a plugin by their words, the hooks that its Python implements.
+    """The commands of a plugin by their words, and the hooks that its Python code implements.
 
-    `problems` are definitions that do not count, hooks that cannot work and misspelt keys;
-    `manifest` has the plugin's own name and version, `left_out` the files that look like scripts
-    and are no commands. For a distribution, `names` are those of its plugins, `requires` its
-    requirements.
+    `problems` are ignored definitions, hooks that cannot work and misspelt keys; `manifest` has
+    the plugin's own name and version, `left_out` the files that look like scripts but are not
+    commands. For a distribution, `names` are those of its plugins, `requires` its requirements.
     """
 
     commands: Mapping[Words, Definition] = _NONE
@@ -64,9 +63,9 @@ class PluginContents(Record):
 
 
 def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> PluginContents:
-    """Return the contents of the directory plugin at `root`; `scripts` are those of its entry.
+    """Return the contents of the directory plugin at `root`; `scripts` is that of its entry.
 
-    Raises PluginError or DefinitionError when its plugin.json is wrong.
+    Raises PluginError or DefinitionError if its plugin.json is invalid.
     """
     manifest = read_manifest(root)
     if scripts is not None:
@@ -100,7 +99,7 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:
-    """Return a problem for each unknown key in the plugin.json at `root` that resembles a known."""
+    """Return a problem for each unknown key in plugin.json that resembles a known one."""
     path = os.path.join(root, FILE_NAME)
     if not os.path.exists(path):
         return ()
@@ -110,9 +109,9 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
 
 
 def read_wheel(path: str) -> PluginContents:
-    """Return the contents of the wheel at `path`, which is unpacked for that.
+    """Return the contents of the wheel at `path`, which is unpacked to read it.
 
-    Raises OperationError if it is no wheel.
+    Raises OperationError if it is not a valid wheel.
     """
     called = os.path.basename(path)
     with tempfile.TemporaryDirectory() as area:
@@ -122,7 +121,7 @@ def read_wheel(path: str) -> PluginContents:
             [found] = importlib_metadata.distributions(path=[root])
             wheel = _of_distribution(found)
             canonicalize_name(wheel.manifest.name, validate=True)
-            Version(wheel.manifest.version)  # both become names of files
+            Version(wheel.manifest.version)  # both become file names
             _check_record(found, root)
         except (KeyError, OSError, ValueError) as failure:
             raise OperationError(f"{called}: not a sound wheel: {failure}") from None
@@ -136,12 +135,12 @@ def _check_record(found: Any, root: str) -> None:
     files = {str(one.relative_to(root)) for one in Path(root).rglob("*") if one.is_file()}
     if foreign := listed - files:
         raise ValueError(f"its RECORD lists {min(foreign)}, which it does not contain")
-    if unlisted := {one for one in files - listed if "/RECORD." not in one}:  # a signature of it
+    if unlisted := {one for one in files - listed if "/RECORD." not in one}:  # signatures
         raise ValueError(f"its RECORD does not list {min(unlisted)}")
 
 
 def read_installed(name: str) -> PluginContents:
-    """Return the contents of an installed distribution, none if they cannot be read."""
+    """Return the contents of an installed distribution, empty if they cannot be read."""
     found = find_distribution(name)
     try:
         return _of_distribution(found) if found else PluginContents()
@@ -178,7 +177,7 @@ def _of_distribution(found: Any) -> PluginContents:
 
 
 def placed(problem: Problem, root: str, called: str) -> Problem:
-    """Return a problem below `root` that names the place inside what is `called` so instead."""
+    """Return a problem with its path in `root` replaced by one inside `called`."""
     path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
     return problem.replaced(path, problem.text.replace(f"{root}/", "")).inside(called)
 
@@ -191,12 +190,13 @@ def is_package(root: str) -> bool:
 def refuse_package(
     entry: Entry, root: str, commands: Iterable[Words], program: str, address: str
 ) -> None:
-    """Raise PluginError if the directory `root` is a Python package and no directory plugin.
+    """Raise PluginError if the directory `root` is a Python package, not a directory plugin.
 
-    `address` is the repository that it is in, in pip's form, "" for none.
+    `address` is its repository in pip's form, "" for none.
 
-    A directory plugin has a plugin.json, or commands outside of Python packages; a tool may keep
-    its settings in a pyproject.toml there. An entry point for plugins settles it.
+    A directory plugin has a plugin.json, or commands outside of Python packages; its
+    pyproject.toml may be there only for the settings of a tool. A directory that declares an entry
+    point for plugins is always a package.
     """
     if not is_package(root) or os.path.lexists(os.path.join(root, FILE_NAME)):
         return

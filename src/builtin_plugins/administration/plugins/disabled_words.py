@@ -1,4 +1,4 @@
-"""The words of disabled plugins, by which an unknown word is explained."""
+"""The words of disabled plugins, used to explain an unknown word."""
 
 from __future__ import annotations
 

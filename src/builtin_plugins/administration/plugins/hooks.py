@@ -1,4 +1,4 @@
-"""The hooks of plugin management: `plugins/` is put in order, `self plugin` has its commands."""
+"""The hooks of plugin management: they reconcile `plugins/` and provide `self plugin`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMES = {**_NAME, "name": "names...", "required": False}
 _SOURCE = argument("source", required=True, complete=f"{_HERE}name_completion:sources")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 
-# What each is for, and its arguments; its module is called as it is.
+# The description of each, and its arguments; its module has the same name.
 _COMMANDS: dict[str, tuple[Any, ...]] = {
     "add": (
         "Add a plugin from a directory, git, an archive, pip or a catalogue",
@@ -56,7 +56,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     ),
 }
 _ELSEWHERE = {"enable": "enable_disable:enable", "disable": "enable_disable:disable"}
-# What people type instead, behind the program's name or behind `self`.
+# What people type instead, after the program's name or after `self`.
 _SYNONYMS = {
     "add": ("install", "add", "plugin install"),
     "list": ("plugins", "plugin ls"),

@@ -1,4 +1,4 @@
-"""The hooks and commands in Python source, read with `ast`; nothing of it is run."""
+"""The hooks and commands in Python source, read with `ast`; the source is never run."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 def read_source(
     name: str, source: bytes, problems: list[Problem]
 ) -> tuple[tuple[str, ...], dict[Words, Definition]]:
-    """Return the hooks that Python source implements, and the commands with words written out.
+    """Return the hooks that Python source implements, and the commands whose words are literals.
 
-    The source is read, never run; errors in it are added to `problems`.
+    The source is never run; errors in it are added to `problems`.
     """
     try:
         module = ast.parse(source)
@@ -55,7 +55,7 @@ def read_source(
 
 
 def _spec_name(decorator: ast.expr) -> str:
-    """Return the hook that a marker names itself, as in `@hookimpl(specname="…")`."""
+    """Return the hook that a marker names explicitly, as in `@hookimpl(specname="…")`."""
     for one in decorator.keywords if isinstance(decorator, ast.Call) else ():
         if one.arg == "specname" and isinstance(one.value, ast.Constant):
             return str(one.value.value or "")
@@ -63,7 +63,7 @@ def _spec_name(decorator: ast.expr) -> str:
 
 
 def references(source: bytes) -> Iterator[tuple[int, str]]:
-    """Yield each "module:attr" that hooks write out for a provider or a command, with its line."""
+    """Yield each literal "module:attr" of a provider or command in hooks, with its line number."""
     try:
         module = ast.parse(source)
     except _UNREADABLE:

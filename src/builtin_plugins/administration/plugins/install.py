@@ -1,4 +1,4 @@
-"""Installing and removing plugins, whatever their kind."""
+"""Installing and removing plugins of every kind."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from builtin_plugins.plugins_folder.registry import (
 from host import HostError, PluginError
 from host.cli.session import Session
 
-_EARLIER_VERSIONS = 3  # that are kept beside the current one
+_EARLIER_VERSIONS = 3  # kept in addition to the current one
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
@@ -36,7 +36,7 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
 
 
 def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool) -> Staged:
-    """Return the staged version, built if it has no wheel and the user agrees."""
+    """Return the staged version; build it if it has no wheel and the user agrees."""
     if not staged.unbuilt:
         return staged
     entry = staged.entry
@@ -62,7 +62,7 @@ def install(
 
     With `team` its entry goes into the registry that a team shares. Returns False, and changes
     nothing, if another process has just installed the same version. Raises HostError if the plugin
-    breaks this program or takes words of others, or if it is `new` and its name is taken.
+    breaks this program or overrides commands of others, or if it is `new` and its name is taken.
     """
     source = source_of(entry)
     source.prepare_install(session, tx, force=force)
@@ -102,7 +102,7 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 def remove(entry: Entry, tx: Transaction) -> str:
     """Remove a plugin; return where its only copy is kept, "" if there is another.
 
-    The mark in the registry lets a killed removal be finished.
+    The mark in the registry lets the next change finish a killed removal.
     """
     path = registry_path(tx.plugins_dir)
     if read_registry(path).is_shared(entry.name):
@@ -123,9 +123,9 @@ def remove(entry: Entry, tx: Transaction) -> str:
 def for_each(
     session: Session, plugins: Sequence[Entry], change: Callable[[Entry], object]
 ) -> list[str]:
-    """Change plugins one after the other; return the names of those that could not be changed.
+    """Change plugins in turn; return the names of those that could not be changed.
 
-    If one of several fails, the error is printed and the others go on; the error of a single
+    If one of several fails, its error is printed and the others continue; the error of a single
     plugin is raised.
     """
     failed = []

@@ -1,4 +1,4 @@
-"""All plugins for `list` and `show`: registry, directories and distributions joined."""
+"""All plugins for `list` and `show`: registry, directories and distributions combined."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from host.run.text import EMPTY
 
 
 class Row(Record):
-    """One plugin: its entry (invented if the registry has none), its state and the reason.
+    """One plugin: its entry (made up if the registry has none), its state and the reason.
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
-    distribution. `points` are the names of a distribution's entry points; listings and warnings
-    use these. `own` has its commands, `hooks` are those that it implements.
+    distribution. `points` are the names of a distribution's entry points, which listings and
+    warnings use. `own` has its commands; `hooks` are those that it implements.
     """
 
     entry: Entry
@@ -50,7 +50,7 @@ class Row(Record):
 
     def described(self) -> dict[str, Any]:
         """Return the row of the JSON listing."""
-        from host.cli.contents import contents  # here, as only JSON needs it
+        from host.cli.contents import contents  # imported here because only JSON needs it
 
         commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
@@ -67,7 +67,7 @@ class Row(Record):
 
 
 def inventory(session: Session) -> list[Row]:
-    """Return all plugins, those of the registry first; nothing of a directory plugin is run."""
+    """Return all plugins, those of the registry first; no code of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
     lock, program = session.checked(session.plugins_known), session.program
@@ -94,9 +94,9 @@ def inventory(session: Session) -> list[Row]:
 
 
 def find_row(rows: list[Row], name: str) -> Row | None:
-    """Return the plugin of that name, None for none.
+    """Return the plugin of that name, or None.
 
-    A distribution is found by any spelling of its name, and by the names of its entry points.
+    Any spelling of a distribution's name matches, and so do the names of its entry points.
     """
     from packaging.utils import canonicalize_name
 
@@ -158,7 +158,7 @@ def points_of(lock: Lock, entry: Entry) -> list[Plugin]:
 
 
 def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
-    """Return what the plugin declares, and what all others do."""
+    """Return the declarations of the plugin, and those of all others."""
     points = points_of(lock, entry) if entry.is_package else []
     names = {one.name for one in points} if entry.is_package else {entry.name}
     places = {path for one in points for path in one.trees}
@@ -182,7 +182,7 @@ def _distribution_row(entry: Entry, lock: Lock, program: str) -> Row:
         version = points[0].version
     else:
         from builtin_plugins.administration.program.environment.distributions import (
-            installed_version,  # here, as importlib_metadata costs a listing 35 ms
+            installed_version,  # imported here because importlib_metadata costs a listing 35 ms
         )
 
         version = installed_version(entry.name) or ""

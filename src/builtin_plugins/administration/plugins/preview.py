@@ -1,4 +1,4 @@
-"""The preview of a plugin: what adding or updating it would bring."""
+"""The preview of a plugin: what adding or updating it would change."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_LEFT_OUT = 10  # files that are named
 
 
 def preview(session: Session, former: Entry | None, staged: Staged, *, force: bool = True) -> None:
-    """Print what a staged version adds, or with `former` what it changes.
+    """Print what a staged version adds, or what it changes from `former`.
 
-    Warns of definitions that would not count. Raises PluginError if the plugin takes words or a
-    name of others.
+    Warns of definitions that would be ignored. Raises PluginError if the plugin would override
+    commands of others or has the name of another plugin.
     """
     entry, found = staged.entry, staged.contents
     if former is None:
@@ -47,7 +47,7 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
 
 
 def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
-    """Return the lines about what adding a plugin adds."""
+    """Return the lines that show what a plugin adds."""
     lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
     in_python = "those that its Python declares" if "discover_commands" in found.hooks else "none"
     lines.append(f"commands: {len(found.commands) or in_python}")
@@ -59,7 +59,7 @@ def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
 
 
 def _uses(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
-    """Return what a plugin uses: the names of each kind of thing."""
+    """Return the names of what a plugin uses, by kind."""
     commands = found.commands.values()
     needs = source_of(entry).needs(found)
     return [
@@ -75,7 +75,7 @@ def _uses(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
 def change_lines(
     former: Entry, entry: Entry, before: PluginContents, after: PluginContents
 ) -> list[str]:
-    """Return old → new, then the commands that come and go, and what the plugin newly uses."""
+    """Return old → new, then the added and removed commands, and what the plugin newly uses."""
     lines = [f"{former.name}: {version_text(former)} → {version_text(entry)}"]
     gone = [(words, one) for words, one in before.commands.items() if words not in after.commands]
     come = [(words, one) for words, one in after.commands.items() if words not in before.commands]
@@ -87,7 +87,7 @@ def change_lines(
 
 
 def why_it_stays(session: Session, entry: Entry) -> str:
-    """Return why `update` leaves a plugin as it is, "" if it does not."""
+    """Return why `update` would skip a plugin, "" if it would not."""
     if entry.is_local:
         return "every edit is live"
     if source_of(entry).is_one_version:
@@ -97,7 +97,7 @@ def why_it_stays(session: Session, entry: Entry) -> str:
 
 
 def version_text(entry: Entry) -> str:
-    """Return version and commit, or the checksum's beginning where there is neither."""
+    """Return version and commit, or the start of the checksum if there is neither."""
     at = entry.commit[:12] or ("" if entry.version else entry.sha256[:12])
     if entry.version and at:
         return f"{entry.version} ({at})"

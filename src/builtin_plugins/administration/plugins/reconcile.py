@@ -1,8 +1,8 @@
-"""`plugins/` as the registry has it: one lock, the links, the kept versions.
+"""Keep `plugins/` in agreement with the registry: one lock, the links, the kept versions.
 
-The registry decides. A change adds a version, makes the link lead to it and writes the registry
-last; a removal marks its entry first. So a killed change leaves the old registry or the new one,
-and `reconcile` makes the rest agree: links, versions, stages, directories that were dropped in.
+The registry decides. A change adds a version, points the link to it and writes the registry last;
+a removal marks its entry first. So a killed change leaves the old registry or the new one, and
+`reconcile` makes the rest agree: links, versions, stages, directories that the user put there.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ from builtin_plugins.store import abandoned
 from host import HostError, OperationError, PluginError
 from host.run.importing import complete_import_path
 
-REMOVED = ".removed"  # what was dropped in and then removed, as it may be the only copy
+REMOVED = ".removed"  # removed directories of the user, perhaps the only copy
 
 
 def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Hold the lock on changes of plugins.
+    """Hold the lock on changes to plugins.
 
-    `waiting` gets a line if another process has it; without `waiting`, the lock must be free.
-    Raises OperationError if it stays taken.
+    `waiting` is called with a message if another process holds it; without `waiting`, the lock
+    must be free. Raises OperationError if it stays taken.
     """
     return locked(os.path.realpath(plugins_dir), PATIENCE if waiting else 0.0, waiting)
 
@@ -68,7 +68,7 @@ def reconcile_if_free(plugins_dir: str) -> None:
 
 
 def reconcile(plugins_dir: str) -> dict[str, OperationError]:
-    """Make `plugins/` agree with the registry; dropped-in directories get an entry.
+    """Make `plugins/` agree with the registry; directories without an entry get one.
 
     Returns an error for each plugin with a former version that cannot be removed. The caller holds
     `exclusive`. Raises PluginError if the registry cannot be read, OSError if it cannot be written.
@@ -101,7 +101,7 @@ def _clear(plugins_dir: str) -> None:
 
 
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
-    """Finish each killed removal; that of a package is undone if pip still has it."""
+    """Finish each killed removal; undo that of a package that is still installed."""
     for entry in [one for one in registry.entries.values() if one.removing]:
         if entry.is_package and _is_installed(entry.name):
             registry.put(entry.replaced(removing=False))
@@ -112,13 +112,13 @@ def _finish_removals(plugins_dir: str, registry: Registry) -> None:
 
 def _is_installed(name: str) -> bool:
     complete_import_path()
-    import importlib_metadata  # here, as only a killed removal of a package needs it
+    import importlib_metadata  # imported here because only this needs it
 
     return any(importlib_metadata.distributions(name=name))
 
 
 def _registry(plugins_dir: str) -> Registry:
-    """Return the registry; a lost one comes from its last intact state and the kept versions."""
+    """Return the registry; rebuild a lost one from its last intact state and the kept versions."""
     registry = read_registry(registry_path(plugins_dir))
     if not registry.exists:
         registry = last_intact(plugins_dir)
@@ -131,9 +131,9 @@ def _registry(plugins_dir: str) -> Registry:
 
 
 def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
-    """Make the link and the versions of a plugin follow its entry; return what cannot be removed.
+    """Make the link and the versions of a plugin match its entry; return what cannot be removed.
 
-    A directory of the user in the place of the link stays.
+    If the user has a directory instead of the link, it stays.
     """
     store, entry = store_of(plugins_dir, name), registry.entries.get(name)
     wanted = entry.version_dir if entry and not entry.is_package else ""
@@ -148,7 +148,7 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
 
 
 def was_interrupted(plugins_dir: str) -> bool:
-    """Return whether a killed change left a stage in `plugins/`, or half a removal."""
+    """Return whether a killed change left a stage in `plugins/`, or an unfinished removal."""
     entries = effective_registry(plugins_dir).entries.values()
     return bool(abandoned(plugins_dir)) or any(one.removing for one in entries)
 
@@ -156,20 +156,20 @@ def was_interrupted(plugins_dir: str) -> bool:
 def write_registry(path: str, registry: Registry) -> None:
     """Write the registry to its file; the caller holds `exclusive`. Raises OSError.
 
-    A link is followed, so that a team's file can stay where it is shared. A copy beside
-    it counts if somebody damages the file. The local file is written if there is one.
+    A link is followed, so that a team's file can stay where it is shared. A copy next to it is
+    used if the file gets damaged. The local file is written if there is one.
     """
     directory = os.path.dirname(path)
     if registry.local is not None:
         _write(local_path(directory), registry.local)
     if registry.exists or registry.values["plugins"]:
         _write(os.path.realpath(path), registry.values)
-        with suppress(OSError):  # it is for the day when the other one is damaged
+        with suppress(OSError):  # only a backup
             _write(os.path.join(directory, LAST), registry.values)
 
 
 def _write(path: str, values: dict[str, Any]) -> None:
-    """Write `values` to a file of JSON, unless it has them already."""
+    """Write `values` to a JSON file, unless it already has them."""
     values = {"$schema": SCHEMA, **values}
     with suppress(HostError, OSError):
         if {"$schema": SCHEMA, **read_object(path)} == values:
@@ -201,5 +201,5 @@ def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
 
 
 def now() -> str:
-    """Return the time as the registry has it, UTC."""
+    """Return the current time in UTC, in the registry's format."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,4 +1,4 @@
-"""A change of plugins: a stage, and the registry for one process at a time."""
+"""A change to plugins: a stage, and the registry for one process at a time."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Transaction:
 
     `area` is a private directory on the file system of `plugins/`; the end of the change
     removes it. `descriptor` keeps it locked, also in children, to mark it as in use. `seconds`
-    bounds each download, call of git or run of pip. `exits` closes when the change ends. `left`
+    limits each download, call of git or run of pip. `exits` closes when the change ends. `left`
     has an error for each plugin with a former version that cannot be removed.
     """
 
@@ -53,10 +53,10 @@ class Transaction:
 
 @contextmanager
 def transaction(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Transaction]:
-    """Start a change, after the remains of killed changes are cleaned up.
+    """Start a change, after removing the leftovers of killed changes.
 
-    A failing system call becomes an OperationError. Raises PluginError if the registry cannot
-    be read, because nothing may change then.
+    An OSError becomes an OperationError. Raises PluginError if the registry cannot be read,
+    because nothing may change then.
     """
     plugins_dir, messages = session.installation.plugins_dir, session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
@@ -78,11 +78,10 @@ def transaction(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Tr
 
 @contextmanager
 def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
-    """Hold the registry alone, as it is now and in agreement with `plugins/`.
+    """Lock the registry, read it and reconcile `plugins/` with it.
 
-    The end of the block writes the registry; this makes the change. If the block or the writing
-    fails, the undo steps of the block run. In both cases `plugins/` is then made to agree with
-    the registry.
+    The end of the block writes the registry, which makes the change take effect. If the block or
+    the writing fails, the undo steps of the block run. Either way `plugins/` is then reconciled.
     """
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.reporter.line):
@@ -93,13 +92,13 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
                 yield registry, undo
                 write_registry(registry_path(plugins_dir), registry)
         finally:
-            with suppress(OSError, HostError):  # the next change reconciles, too
-                # Again for what cannot be removed: one call may have failed by chance.
+            with suppress(OSError, HostError):  # the next change reconciles again
+                # Retry once if something cannot be removed: the failure may be transient.
                 tx.left.update(reconcile(plugins_dir) and reconcile(plugins_dir))
 
 
 def keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, with its record, to the kept versions, if there is one."""
+    """Move the staged version, if there is one, with its record to the kept versions."""
     if os.path.isdir(tx.tree):
         store = store_of(tx.plugins_dir, entry.name)
         version = os.path.dirname(tx.tree)

@@ -1,1 +1,1 @@
-"""Own files of this program: launcher, shipped files, environment."""
+"""The program's own files: launcher, shipped files, environment."""

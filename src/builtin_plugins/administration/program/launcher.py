@@ -1,4 +1,4 @@
-"""The launcher `core/<name>`: an executable that starts this interpreter with the host."""
+"""The launcher `core/<name>`: an executable that starts the host with this interpreter."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from host import OperationError
 from host.cli.session import Session
 from host.run.installation import Layout
 
-# Linux splits a shebang at its first blank and reads 255 bytes of it.
+# Linux splits a shebang at its first blank and reads only 255 bytes of it.
 _LONGEST_SHEBANG = 250
 
 
 def launcher_text(interpreter: str, packages: str) -> str:
     """Return the launcher's text for an interpreter and the directory of the packages.
 
-    `-I` keeps the caller's PYTHON* variables from changing how this program starts, `-S`
-    saves the time of `site`, which only the slow side needs and does itself. No shell
-    starts it, as shells change the environment. Raises OperationError when the
-    interpreter's path is too long for a shebang.
+    `-I` keeps the caller's PYTHON* variables from changing how this program starts. `-S` skips
+    the slow `site` module; the code that needs it loads it later. The shebang names no shell,
+    because shells change the environment. Raises OperationError if the interpreter's path is too
+    long for a shebang.
     """
     head = f"#!{interpreter} -IS"
     if any(mark in interpreter for mark in " \t\\'\""):
@@ -40,7 +40,7 @@ def launcher_text(interpreter: str, packages: str) -> str:
 
 
 def is_of_other_version(path: str) -> bool:
-    """Return whether a launcher of this environment is not as this version writes it."""
+    """Return whether `path` is a launcher of this environment written by another version."""
     if not is_launcher(path):
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
@@ -53,21 +53,21 @@ def _packages() -> str:
 
 
 def launcher_of(layout: Layout) -> str:
-    """Return where the launcher of an installation is."""
+    """Return the path of an installation's launcher."""
     return os.path.join(layout.core_dir, layout.program)
 
 
 def write_launcher(path: str) -> None:
-    """Make the executable `path` whole or not at all; raises OSError, OperationError."""
+    """Write the launcher `path` atomically; raises OSError, OperationError."""
     text = launcher_text(sys.executable, _packages())
     os.makedirs(os.path.dirname(path), exist_ok=True)
     write_file(path, os.fsencode(text), 0o755)
 
 
 def write_man_page(name: str) -> None:
-    """Make the man page of a program with another name, from the one that came with the package.
+    """Write the man page of a program with another name, made from the package's man page.
 
-    `release/share.py` puts the name in bold wherever it stands. Raises OSError.
+    `release/share.py` prints the name in bold everywhere. Raises OSError.
     """
     pages = Path(sys.prefix, "share", "man", "man1")
     shipped = pages / "cli.1"
@@ -80,9 +80,9 @@ def write_man_page(name: str) -> None:
 
 
 def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
-    """Bring a launcher, its man page and the library beside it to this version.
+    """Update a launcher, its man page and the library beside it to this version.
 
-    Raises OSError if the launcher cannot be written; the library can be renewed later.
+    Raises OSError if the launcher cannot be written; the library can be updated later.
     """
     root = os.path.dirname(os.path.dirname(launcher))
     write_launcher(launcher)

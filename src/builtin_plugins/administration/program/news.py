@@ -1,6 +1,6 @@
 """`self news`: whether the git repository of this installation has newer commits.
 
-Listings and `self` end with it on a terminal if cli.json has "follow": "notice".
+If cli.json has "follow": "notice", listings and `self` end with it on a terminal.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def command(session: Session) -> None:
         _mention(session, stamp)
     with suppress(OSError):
         if _is_due(stamp):
-            # Before the check: one that fails is not repeated today.
+            # Before the check: a failing one must not be repeated today.
             make_directory(os.path.dirname(stamp), 0o700)
             Path(stamp).touch()
             _detach(lambda: _check(root, environ, stamp))
@@ -63,7 +63,7 @@ def _is_due(stamp: str) -> bool:
 
 
 def _detach(work: Callable[[], None]) -> None:
-    """Do `work` in a process that shares neither terminal nor open files with this one."""
+    """Call `work` in a process that shares neither terminal nor open files with this one."""
     if os.fork():
         return
     try:
@@ -77,7 +77,7 @@ def _detach(work: Callable[[], None]) -> None:
 
 
 def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
-    """Write the upstream branch's commit to the stamp, "" if it is here already."""
+    """Write the upstream branch's commit to the stamp file, "" if HEAD contains it."""
     git = Git(root, environ, _SECONDS)
     head = git("symbolic-ref", "HEAD").decode().strip()
     remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
@@ -90,7 +90,7 @@ def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
 
 
 def _has(git: Git, commit: str) -> bool:
-    """Report whether the current branch contains a commit, which may be unknown here."""
+    """Return whether HEAD contains a commit, which may be unknown locally."""
     try:
         git("merge-base", "--is-ancestor", commit, "HEAD")
     except OperationError:

@@ -1,4 +1,4 @@
-"""The files that the package ships: installations are made of them, and keep up with some."""
+"""The files that the package ships for installations; `renew` updates some of them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from host.hookspecs import OWN_DISTRIBUTION
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
-SOURCE = "core/lib/.source"  # what `self init --from` made an installation of, if not git
+SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if not git
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
-_SHIPPED = (  # files and directories; a checkout that is an installation has more of its own
+_SHIPPED = (  # files and directories; a checkout used as an installation contains more
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
     *("commands/demo/precedence", "commands/demo/words"),
     *("commands/setup/category.json", "commands/setup/postman", "config/settings.conf.example"),
@@ -30,20 +30,20 @@ _SHIPPED = (  # files and directories; a checkout that is an installation has mo
 
 
 class ShippedFile(NamedTuple):
-    """A file at `source`, which an installation has at `relative`."""
+    """A file at `source`; in an installation its path is `relative`."""
 
     relative: Path
     source: Path
 
     @property
     def is_programs(self) -> bool:
-        """Whether it stays this program's own: the rest is its user's from then on."""
+        """Whether this program keeps updating it; other files belong to the user once written."""
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
 
     def became(self, root: str) -> str:
-        """Return what an installation has of it: "missing", "same", "former" or "changed".
+        """Return its state in an installation: "missing", "same", "former" or "changed".
 
-        "former" is the file of another version, as that version shipped it.
+        "former" is the unchanged file of another version.
         """
         path = os.path.join(root, self.relative)
         if not os.path.lexists(path):
@@ -76,7 +76,7 @@ def gitignore() -> Path:
 
 
 def _skeleton() -> Path:
-    """Return where the shipped files are: in the package, or this is a checkout."""
+    """Return the directory of the shipped files: in the package, or the root of a checkout."""
     packages = Path(host.__file__).parent
     skeleton = packages / "skeleton"
     return skeleton if skeleton.is_dir() else packages.parent.parent
@@ -97,7 +97,7 @@ def is_checkout(root: str) -> bool:
 
 
 def cli_json(program: str) -> bytes:
-    """Return the shipped cli.json, with the name of a program that has another."""
+    """Return the shipped cli.json with the name `program`."""
     content = Path(_skeleton(), CLI_JSON).read_bytes()
     if program == "cli":
         return content
@@ -129,14 +129,14 @@ def add_missing(root: str, program: str, without: Collection[str] = ()) -> int:
 
 
 def renew(root: str, warn: Callable[[str], object], without: Collection[str] = ()) -> None:
-    """Bring the program's own files in an installation to this version; raises OSError.
+    """Update the program's own files in an installation to this version; raises OSError.
 
-    A file that no version shipped is the user's: it stays, and `warn` gets a line. The paths in
-    `without` stay, too. git renews the files of a checkout.
+    A file that no version shipped belongs to the user: it stays, and `warn` is called. The paths
+    in `without` stay, too. The files of a checkout are left to git.
     """
     if is_checkout(root):
         return
-    _record(root, without)  # before the files: a kill leaves no unknown ones
+    _record(root, without)  # first, so that a kill leaves no unrecorded files
     for file in _own_files(root, without):
         path, became = os.path.join(root, file.relative), file.became(root)
         if became in ("missing", "former"):
@@ -146,9 +146,9 @@ def renew(root: str, warn: Callable[[str], object], without: Collection[str] = (
 
 
 def _record(root: str, without: Collection[str]) -> None:
-    """Record this version's own files in an installation.
+    """Record the checksums of this version's own files in an installation.
 
-    So a later version knows them from files with changes of the user's.
+    With them a later version recognizes files that the user changed.
     """
     known = _recorded(root)
     lines = {file.checksum(file.source.read_bytes()) for file in _own_files(root, ())} - known
@@ -166,7 +166,7 @@ def _recorded(root: str) -> set[str]:
 
 
 def _own_files(root: str, without: Collection[str]) -> Iterator[ShippedFile]:
-    """Yield the program's own files whose directories an installation has itself."""
+    """Yield the program's own files whose directories exist in an installation and are no links."""
     for file in shipped_files():
         has_directory = is_tree(os.path.join(root, file.relative.parent))
         if file.is_programs and has_directory and str(file.relative) not in without:

@@ -1,1 +1,1 @@
-"""Installations made from a team's source, and how they stay current."""
+"""Installations made from a team's source."""

@@ -1,4 +1,4 @@
-"""`self init --from`: an installation made of a team's source, staged and moved in one step."""
+"""`self init --from`: make an installation from a team's source, in a stage that is moved."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ from host.cli.session import Session
 from host.run.command import read_config
 from host.run.installation import Layout, data_home, home
 
-# Patterns beside those of the shipped .gitignore, whose exceptions are for files in git.
+# Patterns in addition to the shipped .gitignore, which excepts files that are in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")
 
 
@@ -71,7 +71,7 @@ def init_from(
     yes: bool,
     timeout: float,
 ) -> None:
-    """Make an installation of SOURCE, or complete the one that was made of it before."""
+    """Make an installation from SOURCE, or complete the one that was made from it before."""
     source = team_source(text)
     with os_errors_explained(directory):
         root = _root(session, directory, name)
@@ -82,7 +82,7 @@ def init_from(
                 root = _root(session, directory, name)
                 if not _has_config(root):
                     _make(session, source, root, name, tx, yes=yes)
-                    yes = True  # packages were agreed to
+                    yes = True  # the user agreed to the packages
         launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
         name = name or next(launchers, session.program)
         if came_from(root, session.environ) != source.entry.source:
@@ -94,7 +94,7 @@ def init_from(
 
 
 def _root(session: Session, directory: str | None, name: str | None) -> str:
-    """Return where the installation is to be, absolute."""
+    """Return the absolute path for the installation."""
     layout = session.layout
     if name and (not is_word(name) or name in IN_CORE):
         raise UsageError(f"{name} cannot name a program", "use letters, digits and ._-")
@@ -143,7 +143,7 @@ def _stage(session: Session, root: str, timeout: float) -> Iterator[Transaction]
 def _make(
     session: Session, source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool
 ) -> None:
-    """Complete the staged files, show what comes, ask, and move them to `root`."""
+    """Complete the staged files, show their contents, ask, and move them to `root`."""
     if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
         raise OperationError(f"{root}: is in the way", "name another directory, or --name NAME")
     _complete(source, tx, name)
@@ -166,7 +166,7 @@ def _make(
 
 
 def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
-    """Make what the staged files lack: launcher, library, cli.json, and what git is to ignore."""
+    """Add what the staged files lack: launcher, library, cli.json and git's ignore patterns."""
     root, launcher = tx.tree, os.path.join(tx.tree, "core", name)
     if os.path.lexists(launcher):
         raise OperationError(
@@ -186,7 +186,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
 
 
 def prepare_git(root: str) -> None:
-    """Keep this machine's files, and changes of plugins by its user, out of a checkout's git."""
+    """Make git ignore this machine's files and its user's plugin changes in a checkout."""
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
@@ -197,7 +197,7 @@ def prepare_git(root: str) -> None:
 
 
 def tracked(root: str, tx: Transaction) -> list[str]:
-    """Return the files in `core` that git tracks: those are the team's."""
+    """Return the files in `core` that git tracks: they belong to the team."""
     if not os.path.lexists(os.path.join(root, ".git")):
         return []
     git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
@@ -217,14 +217,14 @@ def session_of(session: Session, root: str, name: str) -> Session:
 
 
 def lacking(session: Session) -> list[Entry]:
-    """Return the plugins of the registry that are not here at their recorded version."""
+    """Return the plugins of the registry whose recorded version is not installed here."""
     plugins_dir = session.installation.plugins_dir
     entries = read_registry(registry_path(plugins_dir)).entries
     return list(sync.lacking(session, entries.values(), entries, plugins_dir))
 
 
 def came_from(root: str, environ: Mapping[str, str]) -> str:
-    """Return the address that an installation was made from, "" if it is not known."""
+    """Return the address that an installation was made from, "" if it is unknown."""
     if os.path.lexists(os.path.join(root, ".git")):
         with suppress(OperationError):
             found = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")
@@ -237,7 +237,7 @@ def came_from(root: str, environ: Mapping[str, str]) -> str:
 def _finish(
     session: Session, source: PluginSource, root: str, name: str, *, yes: bool, timeout: float
 ) -> None:
-    """Bring in what is still missing, link the program, complete its words, show how to go on."""
+    """Install missing plugins, link the program, set up completion, print the next steps."""
     launcher = os.path.join(root, "core", name)
     if not is_launcher(launcher):
         if os.path.lexists(launcher):

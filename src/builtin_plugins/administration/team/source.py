@@ -1,7 +1,7 @@
 """A team's source, fetched into a new directory: a git repository, an archive or a directory.
 
-Nothing of it is run. What git writes passes through the same checks as an archive, so no hook,
-template, filter or submodule has an effect, and no link leads out of the directory.
+None of its code is run. The files of a repository pass the same checks as those of an archive, so
+no hook, template, filter or submodule has an effect, and no link leaves the directory.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _RULES = Rules(
 
 
 def team_source(text: str) -> PluginSource:
-    """Return the source that SOURCE names; raises UsageError for a package."""
+    """Return the source for SOURCE; raises UsageError for a package."""
     source = parse_source(text)
     if source.entry.is_package:
         raise UsageError(f"{source.entry.source}: --from takes git, an archive or a directory")
@@ -53,7 +53,7 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
 
 
 def _clone(source: PluginSource, tx: Transaction) -> None:
-    """Clone a repository; `.git/info/attributes` keeps filters off later, too."""
+    """Clone a repository; `.git/info/attributes` also disables filters in later git calls."""
     address = source.entry.source
     git = Git(tx.area, tx.environ, tx.seconds, (tx.descriptor,), login_of(source.address))
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
@@ -81,7 +81,7 @@ def _copy(directory: str, tx: Transaction) -> None:
 
 
 def check_tree(root: str, called: str) -> None:
-    """Raise OperationError if a fetched tree is no installation, or writing into it leaves it."""
+    """Raise OperationError if a fetched tree is not an installation, or has links out of it."""
     for name in _OURS:
         path = os.path.join(root, name)
         if os.path.lexists(path) and not is_tree(path):

@@ -1,7 +1,7 @@
-"""Files to fill in: of what `self new` makes, and what makes a shell complete words.
+"""Templates: the files that `self new` makes, and the completion code for shells.
 
-A template is a folder here. Its files have `.txt` behind their names; `@NAME@` and the like
-stand for values, in texts and in paths.
+A template is a folder here. `.txt` is appended to the names of its files; `@NAME@` and the like
+are replaced by values, in texts and in paths.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def filled(template: str, **values: str) -> dict[str, str]:
-    """Return the texts of a template's files by their paths; JSON has its values escaped."""
+    """Return the texts of a template's files by path; values in JSON files are escaped."""
     root = Path(__file__).parent / template
     files = {}
     for source in root.rglob("*.txt"):

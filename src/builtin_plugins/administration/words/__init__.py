@@ -1,1 +1,1 @@
-"""The words of `self`, one module each."""
+"""The `self` commands, one module each."""

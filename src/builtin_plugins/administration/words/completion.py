@@ -1,4 +1,4 @@
-"""`self completion`: the stub that a shell needs, shown or installed."""
+"""`self completion`: print or install the code that a shell needs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from host import UsageError
 from host.cli.session import Session
 
-# The one line in a start-up file; fish reads a file for each program.
+# The line in a start-up file; fish has a file for each program.
 _POSIX = 'command -v {0} >/dev/null && eval "$({0} self completion {1})" # completion of {0}'
 _FISH = "command -v {0} >/dev/null; and {0} self completion {1} | source # completion of {0}"
 _LINES = {"bash": _POSIX, "zsh": _POSIX, "fish": _FISH}
@@ -42,12 +42,12 @@ def command(session: Session, shell: str | None, install: bool, uninstall: bool)
 
 
 def stub(shell: str, program: str) -> str:
-    """Return the code by which a shell asks the program at a Tab."""
+    """Return the code with which a shell asks the program for completions."""
     return filled("completion", NAME=program)[shell]
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
-    """Return the file that a new shell reads: fish has one a program."""
+    """Return the file that a new shell reads; fish has one per program."""
     home = environ.get("HOME", "")
     if not home:
         raise UsageError("HOME is not set; completion goes into a file there")
@@ -60,7 +60,7 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
-    """Return whether the start-up file has the line, as far as it can be read."""
+    """Return whether the start-up file has the line; False if it cannot be read."""
     with suppress(UsageError, OSError):
         lines = _read(start_up_file(shell, program, environ)).splitlines()
         return _line(shell, program) in lines
@@ -68,14 +68,14 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
-    """Return the caller's shell where it could complete the program's words; "" if it does."""
+    """Return the caller's shell if it could complete the program's words but does not, else ""."""
     shell = os.path.basename(environ.get("SHELL", ""))
     could = shell in SHELLS and environ.get("HOME")
     return shell if could and not completes(shell, program, environ) else ""
 
 
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> bool:
-    """Make new shells complete the program's words, or not; return whether that is a change.
+    """Add or remove completion in new shells; return whether that changed anything.
 
     Raises UsageError without HOME, OSError.
     """

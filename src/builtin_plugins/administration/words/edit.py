@@ -16,12 +16,12 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
     """
     path = _file(session, words, definition=definition)
     editor = session.environ.get("VISUAL") or session.environ.get("EDITOR") or "vi"
-    # A shell splits the editor's words, as for git.
+    # The shell splits the editor's command line, as git does.
     os.execvpe("sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ))
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
-    """Return the file to open; a definition that is wrong is opened to be corrected."""
+    """Return the file to open: for an invalid definition, that definition."""
     try:
         found = find_whole(session, words)
     except DefinitionError as wrong:

@@ -1,4 +1,4 @@
-"""`self env`: the page that ends every "where does this value come from?"."""
+"""`self env`: show where the value of each variable comes from."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def command(
     for name in definition.secrets if not show_secrets else ():
         if (secret := every[name]).rank == SECRETS:
             shown[name] = secret.replaced(source=f"{secret.source}, not asked")
-    for one in definition.args:  # the rows say which variable of the caller's gave the text
+    for one in definition.args:  # show which variable of the caller supplied the text
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
     relevant = {*callers, *definition.required_envs}
@@ -63,10 +63,10 @@ def command(
 
 
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a command and the names of variables behind them."""
+    """Return the words of a command and the names of variables that follow them."""
     found = session.find(words)
     if found.kind == "unknown" and words[len(found.words)].isupper():
-        found = session.find(found.words)  # a category that runs, perhaps
+        found = session.find(found.words)  # perhaps a category with an entrypoint
     if found.definition is None or not found.definition.entrypoint:
         return words, ()
     names = words[len(found.words) :]
@@ -82,12 +82,12 @@ def _described(name: str, one: Variable | None) -> dict[str, Any]:
 
 
 def _value(one: Variable | None) -> dict[str, Any]:
-    rank = one and (one.rank or None)  # 0 is what describes the run
+    rank = one and (one.rank or None)  # rank 0 describes the run itself
     return {"value": one and one.value, "source": one and one.source, "rank": rank}
 
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
-    """Return the rows as text; paths are relative to the installation where they are inside."""
+    """Return the rows as text; paths inside the installation are relative to it."""
 
     def shown(row: dict[str, Any], column: int) -> str:
         if row["value"] is None:

@@ -1,4 +1,4 @@
-"""`self import`: the recipes of a justfile, Makefile, … as scripts, each a command."""
+"""`self import`: make a command of each recipe in a justfile, Makefile, …"""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
 def _scripts(
     session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe], root: str
 ) -> Iterator[tuple[Path, str]]:
-    """Yield path and text of each script; warn of recipes that are left out."""
+    """Yield the path and text of each script; warn of recipes that are skipped."""
     seen: set[Path] = set()
     for recipe in recipes:
         words = [word for word in re.split("[:/]+", recipe.name) if word]
@@ -125,7 +125,7 @@ def _scripts(
 def _call(tool: Tool, source: Path, folder: Path, root: str) -> str:
     """Return the words that start the tool, for a script in `folder`, quoted for sh.
 
-    Places are relative to the script if the file is in its installation or project too.
+    Paths are relative to the script if the file is in the same installation or project.
     """
     inside = Path(os.path.realpath(root)) in source.resolve().parents
 
@@ -152,7 +152,7 @@ def _script(tool: Tool, source: Path, recipe: Recipe, call: str) -> str:
 
 
 def _mark(source: Path, code: str) -> str:
-    """Return the line that shows whether the code behind it is as it was written."""
+    """Return the line that shows whether the code after it is unchanged."""
     checksum = hashlib.sha256(code.encode()).hexdigest()[:16]
     return f"# Written by `self import` from {json.dumps(source.name)}: {checksum}"
 
@@ -167,7 +167,7 @@ def _json(value: object) -> str:
 
 
 def _synchronize(session: Session, folder: Path, source: Path, scripts: Mapping[Path, str]) -> None:
-    """Write scripts, and remove those of recipes that are gone; a changed one stays."""
+    """Write scripts, and remove those of removed recipes; scripts that the user changed stay."""
     for path in sorted({*scripts, *folder.rglob("*.sh")}):
         wanted = scripts.get(path)
         now = path.read_text(errors="replace") if path.exists() else None

@@ -1,4 +1,4 @@
-"""`self info`: which program this is, where its files are, and how much there is."""
+"""`self info`: names, versions, paths and counts of an installation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`self init`: a complete installation, made from the files that the package ships."""
+"""`self init`: make a complete installation from the files that the package ships."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def command(
     if project:
         make_project(session, directory or ".")
         return
-    if source := options["from"]:  # no name for a parameter
+    if source := options["from"]:  # not a valid parameter name
         init_from(session, source, directory, name, yes=yes, timeout=checked_timeout(timeout))
         return
     program = session.program if name is None else name
@@ -85,7 +85,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
     name, path = launcher.name, shlex.quote(str(launcher))
     yield f"start it with: {path}"
     found = find_program(name, session.environ)
-    # A script of pip's leads to the installation in the data directory of its name.
+    # A script that pip made uses the installation of its name in the data directory.
     usual = session.layout.default and (session.program, session.layout.root) == (name, str(root))
     if found and (usual or os.path.realpath(found) == os.path.realpath(launcher)):
         yield f"on PATH it is {name}"
@@ -102,7 +102,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
 
 
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:
-    """Return how a launcher gets on PATH."""
+    """Return how to put a launcher on PATH."""
     usual = os.path.join(home(environ), ".local", "bin")
     if usual in environ.get("PATH", "").split(":"):
         make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
@@ -112,7 +112,7 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
 
 
 def _to_ignore(root: Path) -> Iterator[str]:
-    """Yield how to add the shipped lines to a user's own .gitignore, unless it has the first."""
+    """Yield how to add the shipped lines to the user's own .gitignore, if the first is missing."""
     own = root / GITIGNORE
     with suppress(OSError):
         if b"\n/core/*\n" not in b"\n" + own.read_bytes() + b"\n":

@@ -1,4 +1,4 @@
-"""`self new`: a command, a category or a plugin that works at once, to start from."""
+"""`self new`: make a working command, category or plugin to start from."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
 from host.run.folders import script_word
 
-_STAGE = ".cli-new"  # beside what is made; the next run there removes what a killed one left
+_STAGE = ".cli-new"  # beside the target; the next run there removes leftovers
 
 
 def new_command(
@@ -35,7 +35,7 @@ def new_command(
     --folder makes a folder with a command.json instead. --from copies a script of yours as it is:
     its own comment becomes the definition. Without --lang the script is for bash.
     """
-    file = options["from"]  # no name for a parameter
+    file = options["from"]  # not a valid parameter name
     if move and not file:
         raise UsageError("--move needs --from")
     if file:
@@ -63,7 +63,7 @@ def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
 
 
 def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
-    """Return the script with its definition behind the shebang, by what follows its word."""
+    """Return the script with its definition after the shebang, keyed by the file extension."""
     [(name, text)] = filled(f"command-{lang}").items()
     shebang, _, code = text.partition("\n")
     examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
@@ -110,9 +110,9 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
 
 
 def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]) -> None:
-    """Write a command or category below the commands' directory, with categories that are missing.
+    """Write a command or category below the commands' directory, and missing categories above it.
 
-    `files` go by what follows the path of the words: "/command.json", or ".sh" for a script.
+    The keys of `files` are appended to the path of the words: "/command.json", or ".sh".
     """
     for word in words:
         if not is_word(word):
@@ -144,14 +144,14 @@ def _category(word: str, about: str | None = None) -> dict[str, str]:
 
 
 def _title(word: str) -> str:
-    """Return a word as a name for people: `db-copy` is `Db copy`."""
+    """Return a word as a display name: `db-copy` becomes `Db copy`."""
     return word.replace("-", " ").replace("_", " ").strip().capitalize()
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
-    """Write files below one new name in a directory, or none; raises OperationError.
+    """Write all files, below one new name in a directory, or none; raises OperationError.
 
-    A text with a shebang can be executed, and so can bytes, which are a script of the user's.
+    A text with a shebang becomes executable, and so do bytes, which are a script of the user.
     """
     [top] = {name.partition("/")[0] for name in files}
     target, stage = os.path.join(directory, top), os.path.join(directory, _STAGE)

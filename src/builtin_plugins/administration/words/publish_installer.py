@@ -1,4 +1,4 @@
-"""`self publish-installer`: the script that installs the program for a team's new colleague."""
+"""`self publish-installer`: print a script that installs the program for team members."""
 
 from __future__ import annotations
 

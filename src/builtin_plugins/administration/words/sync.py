@@ -1,4 +1,4 @@
-"""`self sync`: an installation as its team has it now."""
+"""`self sync`: update an installation to its team's current state."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from builtin_plugins.plugins_folder.registry import (
 from host import HostError, OperationError
 from host.cli.session import Session
 
-_Contents = dict[str, tuple[Entry, PluginContents]]  # by the names of plugins
+_Contents = dict[str, tuple[Entry, PluginContents]]  # by plugin name
 
 
 def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
@@ -98,7 +98,7 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
 
 
 def _commands(directory: str) -> PluginContents:
-    """Return the commands in a directory, none if it is missing or cannot be read."""
+    """Return the commands in a directory, empty if it is missing or cannot be read."""
     try:
         return read_contents(directory, {})
     except (HostError, OSError):
@@ -106,7 +106,7 @@ def _commands(directory: str) -> PluginContents:
 
 
 def _plugins(plugins_dir: str) -> _Contents:
-    """Return what each plugin of the registry has now."""
+    """Return the current contents of each plugin in the registry."""
     found: _Contents = {}
     for name, entry in read_registry(registry_path(plugins_dir)).entries.items():
         source = source_of(entry)

@@ -1,4 +1,4 @@
-"""`self trust`: which projects may run their commands."""
+"""`self trust`: decide which projects may run their commands."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _list(session: Session, format: str) -> None:
 
 
 def _state(root: str, files: Iterable[tuple[str, str]]) -> str:
-    """Return whether what was trusted is as it was: "trusted", "changed" or "gone"."""
+    """Return the state of a trusted project: "trusted" (unchanged), "changed" or "gone"."""
     if not os.path.isdir(root):
         return "gone"
     paths = ((os.path.join(root, name), known) for name, known in files)

@@ -1,4 +1,4 @@
-"""`self uninstall`: takes an installation away, and leaves what is its user's."""
+"""`self uninstall`: remove an installation, but keep the user's files."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     with os_errors_explained():
         for shell in completed:
             completion.complete_in(shell, program, environ, present=False)
-        for file in shipped_files():  # an interrupted run leaves directories that it emptied
+        for file in shipped_files():  # an interrupted run may leave empty directories
             _remove_empty(os.path.join(root, file.relative.parent), root)
         for path in goes:
-            if os.path.lexists(path):  # not one inside another
+            if os.path.lexists(path):  # not already removed with a directory above it
                 remove_tree(path)
             _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"{program} is uninstalled")
 
 
 def _removed(session: Session, *, purge: bool) -> list[str]:
-    """Return the files, links and directories that go, absolute, in the order in which they do.
+    """Return the absolute paths of all files, links and directories to remove, in order.
 
-    The launchers and then cli.json go last: an interrupted run can be started again.
+    The launchers and cli.json come last, so that an interrupted run can be repeated.
     """
     installation, layout = session.installation, session.layout
     launchers = sorted(launchers_in(layout.core_dir), key=launcher_of(layout).__eq__)
@@ -89,12 +89,12 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
 
 
 def _unchanged(root: str) -> Iterator[str]:
-    """Yield the files that are as they were shipped; of a checkout none, it is the source."""
+    """Yield the unchanged shipped files; none of a checkout, which is the source of them."""
     if os.path.lexists(os.path.join(root, ".git")):
         return
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        linked = os.path.islink(os.path.dirname(path))  # the file is somewhere else's then
+        linked = os.path.islink(os.path.dirname(path))  # then the file is outside
         ours = not linked and file.became(root) in ("same", "former")
         if ours and not os.path.samefile(path, file.source):
             yield path
@@ -104,7 +104,7 @@ def _unchanged(root: str) -> Iterator[str]:
 
 
 def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
-    """Yield the links on PATH that lead to the launchers, and the man pages of install.sh."""
+    """Yield the links on PATH to the launchers, and the man pages that install.sh made."""
     real = {*map(os.path.realpath, launchers)}
     for link, target in links_on_path(environ).items():
         if target in real:
@@ -117,7 +117,7 @@ def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
 
 
 def _remove_empty(directory: str, root: str) -> None:
-    """Remove a directory if it is empty or gone, then in the same way those above it in `root`."""
+    """Remove a directory if it is empty or missing, then likewise those above it in `root`."""
     with suppress(OSError):
         while f"{directory}/".startswith(f"{root}/"):
             with suppress(FileNotFoundError):

@@ -1,7 +1,7 @@
-"""`self update`: this program itself, from its git checkout or through pip.
+"""`self update`: update this program from its git checkout or with pip.
 
-Both change a copy of the environment and swap it in, so that the old version works
-until the new one is whole.
+Both change a copy of the environment and swap it in, so that the old version works until the new
+one is complete.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 
-# The version that is here, the newest (the same if that is it), and what brings it: that raises
-# HostError or OSError, and then nothing changed.
+# The installed version, the newest (perhaps the same), and a function that installs that. If it
+# raises HostError or OSError, nothing has changed.
 _Update = tuple[str, str, Callable[[], None]]
 
 
@@ -64,7 +64,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         if check:
             return
         if now == newest:
-            if is_launcher(launcher_of(layout)):  # what a killed update, or pipx, left as it was
+            if is_launcher(launcher_of(layout)):  # not updated by a killed update, or by pipx
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
         confirm("Update?", yes, "stays as it is")
@@ -73,7 +73,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
 
 
 def _package_update(layout: Layout, tx: Transaction) -> _Update:
-    """Return the update of a distribution, which pip puts into a copy of the environment."""
+    """Return the update of a distribution, which pip installs into a copy of the environment."""
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
     copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
@@ -88,7 +88,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
 
 
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
-    """Return the update of a checkout that install.sh made an installation, with its .venv."""
+    """Return the update of a checkout, with its .venv, that install.sh made an installation."""
     git = Git(layout.root, tx.environ, tx.seconds, (tx.descriptor,))
     git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
@@ -96,8 +96,8 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
     def bring() -> None:
         """Install the new commit into a copy of .venv, swap it in, then fast-forward the files.
 
-        A kill in between leaves the new program with the old files; the next update,
-        which starts from those, brings them too.
+        A kill in between leaves the new program with the old files; the next update starts from
+        the old files and updates them too.
         """
         check_fast_forward(git, old, new)
         copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
@@ -118,17 +118,17 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
 
 
 def _version_at(git: Git, commit: str) -> str:
-    """Return the version that a commit has, and its name shortened."""
+    """Return the version in a commit, and the shortened hash."""
     project = git("show", f"{commit}:pyproject.toml").decode()
     version = re.search('^version = "(.+)"', project, re.MULTILINE)
     return f"{version[1]} ({commit[:12]})" if version else commit[:12]
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
-    """Swap the new environment in, and let the version in it renew its own files.
+    """Swap the new environment in, and let the version in it update its own files.
 
-    That version is asked as a user would ask it, as nothing else of it is known here. What a kill
-    leaves as it was is renewed by the next update. Raises OSError, OperationError when it cannot.
+    That version is called by its command line, the only interface known to this version. After a
+    kill the next update finishes the work. Raises OSError, OperationError.
     """
     copy.swap(undo)
     path = launcher_of(layout)

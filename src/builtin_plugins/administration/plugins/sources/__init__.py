@@ -1,1 +1,1 @@
-"""What differs between git, archive, pip and local plugins."""
+"""The differences between git, archive, pip and local plugins."""

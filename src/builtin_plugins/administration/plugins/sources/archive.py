@@ -1,4 +1,4 @@
-"""Plugins from .tar.gz and .zip, by path or address."""
+"""Plugins from .tar.gz and .zip files, by path or address."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Source(PluginSource):
 
 
 def _is_category(paths: Collection[str]) -> bool:
-    """Report whether the one leading directory of an archive belongs to the plugin."""
+    """Return whether the single top-level directory of an archive belongs to the plugin."""
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
         return False

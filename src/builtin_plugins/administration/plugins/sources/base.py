@@ -1,4 +1,4 @@
-"""What each kind of plugin source does: one class per kind, in the module of that name."""
+"""The interface of plugin sources: one class per kind, in the module of that name."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 
 
 class Staged(Record):
-    """A version of a plugin, fetched and not yet in place: its entry and its contents.
+    """A version of a plugin, fetched but not yet installed: its entry and its contents.
 
     `unbuilt` means that only the package's own code can build it and show its contents.
     """
@@ -40,33 +40,33 @@ class Staged(Record):
 
 
 class PluginSource:
-    """One plugin and where it comes from; the base of the class of each kind.
+    """One plugin and its source; the base class of all kinds.
 
     The methods here serve directory plugins; `plugins/<name>` is a link to the current version.
 
     `entry` is the plugin's entry in the registry, as far as it is known before fetching; its
-    source has no credentials. `address` is what is fetched and may contain some. With a commit or
+    source has no credentials. `address` is fetched and may contain credentials. With a commit or
     checksum exactly that version is fetched, else the newest that is not older than `version`.
     """
 
-    suffixes: tuple[str, ...] = ()  # of the files of this kind, in paths and https addresses
+    suffixes: tuple[str, ...] = ()  # of files of this kind, in paths and https addresses
     name_hint = "; or use --name"  # ends an error about a plugin's name
-    is_from_git = False  # so it has a branch, tag or commit
-    has_checksum = False  # so the user can name the SHA-256 of what is fetched
-    is_one_version = False  # another version has another source, as with a wheel
+    is_from_git = False  # whether it has a branch, tag or commit
+    has_checksum = False  # whether the user can give the SHA-256 of the fetched file
+    is_one_version = False  # whether each version has its own source, such as a wheel
     ref_in_address = ""
 
     def __init__(self, entry: Entry) -> None:
         self.address = entry.source
         self.entry = entry
-        with suppress(UsageError):  # one that cannot be fetched can still be removed
+        with suppress(UsageError):  # a plugin that cannot be fetched can still be removed
             self.entry = entry.replaced(source=self.stored(entry.source))
 
     # How a user and the registry write a source of this kind.
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
-        """Return the address that `text`, no path, names; "" if it has another kind's form."""
+        """Return the address that `text`, not a path, names; "" if it is of another kind."""
         return ""
 
     @staticmethod
@@ -76,7 +76,7 @@ class PluginSource:
 
     @staticmethod
     def stored(address: str) -> str:
-        """Return an address as the registry has it, without credentials."""
+        """Return an address as the registry stores it, without credentials."""
         return without_credentials(address) if "://" in address else address
 
     @property
@@ -86,20 +86,20 @@ class PluginSource:
 
     @property
     def is_pinned(self) -> bool:
-        """Report whether the source as the user wrote it is met by a single version."""
+        """Return whether only one version can match the source as the user wrote it."""
         return False
 
     # How a version is fetched, and what is installed now.
 
     def fetch(self, tx: Transaction) -> Staged:
-        """Stage a version; nothing of the plugin is run."""
+        """Stage a version without running any of the plugin's code."""
         raise NotImplementedError
 
     def described(self, entry: Entry, tx: Transaction, root: str, called: str = "") -> Staged:
-        """Return the directory `root` with the entry completed from its plugin.json.
+        """Return the directory `root` as staged, with the entry completed from its plugin.json.
 
-        Problems name the place inside what is `called` so, as a staging area is gone when they are
-        read. Raises PluginError if the directory holds nothing or is a Python package.
+        Problems name paths inside `called`, because the staging area is gone when they are read.
+        Raises PluginError if the directory has no contents or is a Python package.
         """
         try:
             found = read_contents(root, entry.scripts)
@@ -126,45 +126,45 @@ class PluginSource:
         return Staged(entry, found)
 
     def build(self, tx: Transaction) -> Staged:
-        """Build and stage what was fetched unbuilt; this runs the package's own code."""
+        """Build and stage what `fetch` left unbuilt; this runs the package's own code."""
         raise NotImplementedError
 
     def kept_version(self, tx: Transaction) -> Staged | None:
-        """Return the version of the entry if installing it needs no fetching."""
+        """Return the version of the entry if it can be installed without fetching."""
         return None
 
     def is_present(self, plugins_dir: str) -> bool:
-        """Report whether the version that the entry records is the current one here."""
+        """Return whether the version that the entry records is the current one in `plugins_dir`."""
         store = store_of(plugins_dir, self.entry.name)
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
     def contents_now(self, plugins_dir: str) -> PluginContents:
-        """Return the contents of the current version, none if they cannot be read."""
+        """Return the contents of the current version, empty if they cannot be read."""
         try:
             return read_contents(os.path.join(plugins_dir, self.entry.name), self.entry.scripts)
         except (HostError, OSError):
             return PluginContents()
 
     def needs(self, found: PluginContents) -> list[Requirement]:
-        """Return the packages that a version with these contents needs here."""
+        """Return the packages that a version with these contents needs in this environment."""
         return []
 
     def pip_address(self) -> str:
         """Return the repository in the form that pip takes, "" for none."""
         return ""
 
-    # How it is installed and removed. The first step of each takes long, so it runs before
-    # the registry is held; an error in the second one runs the `undo` steps.
+    # How it is installed and removed. The first step of each takes long, so it runs before the
+    # registry is locked; an error in the second step runs the `undo` steps.
 
     def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
-        """Do whatever `install` needs; raises HostError."""
+        """Prepare `install`; raises HostError."""
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        """Make the version of the entry, which is kept by now, the current one."""
+        """Make the version of the entry, which is already among the kept ones, the current one."""
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
     def prepare_removal(self, tx: Transaction) -> bool:
-        """Return whether there is something to remove."""
+        """Prepare `remove`; return whether there is something to remove."""
         return True
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
@@ -183,7 +183,7 @@ def source_of(entry: Entry) -> PluginSource:
 
 
 def _suggested_name(source: str) -> str:
-    """Return a plugin's name made of the source's last part."""
+    """Return a plugin's name made from the source's last part."""
     last = re.split(r"[/:]", urlsplit(source).path.rstrip("/") or source)[-1]
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)

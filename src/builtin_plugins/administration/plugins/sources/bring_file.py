@@ -1,4 +1,4 @@
-"""A file copied or downloaded, and checked against a SHA-256."""
+"""Copy or download a file, and check it against a SHA-256."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from host import OperationError
 def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
     """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
     if "://" in address:
-        # Here, as requests takes a tenth of a second to import and most changes need none.
+        # Imported here because requests takes a tenth of a second and most changes do not need it.
         from builtin_plugins.io.download import Limits, download
 
         limits = Limits(seconds=tx.seconds, stall=min(30, tx.seconds), size=MOST_BYTES)
@@ -32,9 +32,9 @@ def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
 
 
 def checked(path: str | Path, wanted: str, called: str = "") -> str:
-    """Return the SHA-256 of a file; raises OperationError unless it is `wanted` or that is "".
+    """Return the SHA-256 of a file; raises OperationError if `wanted` is another one, not "".
 
-    The error names the file, or what it is `called`.
+    The error names the file `called`, if that is not "".
     """
     with open(path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()

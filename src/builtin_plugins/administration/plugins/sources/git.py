@@ -28,7 +28,7 @@ _SITES = {
 }
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
-_QUOTED = re.compile(r"[\s@#;]")  # what ends a path in pip's addresses
+_QUOTED = re.compile(r"[\s@#;]")  # characters that end a path in pip's addresses
 _RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 
@@ -71,7 +71,7 @@ class Source(PluginSource):
 
 
 def git_address(text: str) -> str:
-    """Return the address of the repository at `text`, a URL; raises UsageError for others."""
+    """Return the address in the URL `text`; raises UsageError if git cannot fetch it."""
     address = text[len("git+") :] if text.lower().startswith("git+") else text
     if address.partition("://")[0].lower() not in _SCHEMES:
         raise UsageError(f"{masked_text(address)}: {FETCHED}")
@@ -79,7 +79,7 @@ def git_address(text: str) -> str:
 
 
 def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
-    """Write the files of the wanted commit into the new directory `target`; return its entry.
+    """Write the files of the entry's commit into the new directory `target`; return a full entry.
 
     `fetched` is the address, which may contain credentials.
     """
@@ -97,14 +97,14 @@ def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> En
 
 
 def read_file(git: Git, address: str, name: str) -> bytes:
-    """Return a file of the newest commit; `git` works in an empty directory."""
+    """Return the content of a file in the newest commit; `git` runs in an empty directory."""
     git("init", "--quiet", "--bare", "--template=")
     commit = _bring(git, address, _resolve(git, address, "")[0])
     return ask_server(git, address, "cat-file", "blob", f"{commit}:{name}")
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
-    """Return the commit (or its beginning) that `ref` names there, and whether it stays so."""
+    """Return the commit (or its first digits) that `ref` names, and whether that is permanent."""
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
@@ -125,7 +125,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
 
 
 def _bring(git: Git, address: str, commit: str) -> str:
-    """Fetch one commit, alone where the server lets us, and return its full name."""
+    """Fetch one commit, without others if the server allows it; return its full hash."""
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
         try:
@@ -146,7 +146,7 @@ def _bring(git: Git, address: str, commit: str) -> str:
 
 
 def ask_server(git: Git, address: str, *arguments: str) -> bytes:
-    """Call git for `address`; an error names it, and a command that checks ssh."""
+    """Call git for `address`; an error names it, and a command to check ssh access."""
     try:
         return git(*arguments)
     except OperationError as error:
@@ -159,8 +159,8 @@ def ask_server(git: Git, address: str, *arguments: str) -> bytes:
 def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
     """Write the files of `commit` into the new directory `target`; return its submodules.
 
-    `git` works in a bare repository of ours, whose attributes are set here. Raises OperationError
-    naming the repository, which is `called` so, and the member.
+    `git` runs in a bare repository of this program, whose attributes are set here. Raises
+    OperationError naming the repository `called` and the member.
     """
     packed = Path(git.directory, "files.tar")
     Path(git.directory, "info").mkdir(exist_ok=True)
@@ -178,9 +178,9 @@ def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
 
 
 def _submodules(git: Git, commit: str) -> list[str]:
-    """Return the submodules of a commit; raises OperationError if it is too large to be packed.
+    """Return the submodules of a commit; raises OperationError if it has too many files or bytes.
 
-    A few trees and blobs may stand in a commit a million times.
+    A commit can refer to a few trees and blobs a million times.
     """
     listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
     rows = [row.partition(b"\t")[::2] for row in listed]  # mode, type, object, size; name

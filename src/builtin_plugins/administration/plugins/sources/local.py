@@ -37,6 +37,6 @@ class Source(PluginSource):
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         place = os.path.join(tx.plugins_dir, self.entry.name)
-        set_aside(tx.plugins_dir, self.entry.name, undo)  # a link that leads nowhere
+        set_aside(tx.plugins_dir, self.entry.name, undo)  # a dangling link
         write_link(place, self.entry.source)
         undo.callback(os.unlink, place)

@@ -1,7 +1,7 @@
-"""The file of a distribution, from the user's index, with pip or uv.
+"""Find and download a distribution from the user's index, with pip or uv.
 
-A wheel is brought by reading alone. A source distribution is code: finding it runs none
-of that, bringing it with pip does, and building it in any case.
+Downloading a wheel runs none of its code. The code of a source distribution does not run while it
+is searched for, but runs when pip downloads it and whenever it is built.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     """Stage the newest wheel that meets a requirement; return its path and its SHA-256.
 
-    `sha256` is the one that it must have, "" for any. If only a source distribution meets the
-    requirement, nothing is brought, and "" and its version are returned. Raises OperationError.
+    `sha256` is the expected one, "" for any. If only a source distribution meets the requirement,
+    nothing is downloaded; returns "" and its version. Raises OperationError.
     """
     if not has_pip():
         return _find_with_uv(wanted, sha256, tx)
@@ -44,7 +44,7 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
 
 
 def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
-    """Bring the source distribution of the one version wanted; build and stage its wheel.
+    """Download the source distribution of the exact version; build and stage its wheel.
 
     Returns the wheel's path and the SHA-256 of the source distribution, as no two builds are
     the same. This runs the package's own code. Raises OperationError.
@@ -78,10 +78,10 @@ def build_from(source: str, tx: Transaction) -> str:
 def _download(
     wanted: Requirement, sha256: str, directory: str, tx: Transaction, *options: str
 ) -> str:
-    """Let pip bring the distribution alone; return the file's path.
+    """Download the distribution without its requirements, with pip; return the file's path.
 
-    pip checks a hash before it runs anything, where it is that of an exact version;
-    others are checked when they are here.
+    pip checks the hash of an exact version before it runs any code; other hashes are checked after
+    the download.
     """
     asked = [f"{wanted.name}{wanted.specifier}"]
     if sha256 and str(wanted.specifier).startswith("=="):
@@ -97,7 +97,7 @@ def _file_in(directory: str) -> str:
 
 
 def _newest_source(wanted: Requirement, tx: Transaction) -> str:
-    """Return the newest version of a distribution without a wheel here, "" if there is none."""
+    """Return the newest version that has no wheel for this system, "" if there is none."""
     options = ["--pre"] if wanted.specifier.prereleases else []
     try:
         found = _VERSIONS.search(tx.installer.pip("index", "versions", wanted.name, *options))
@@ -114,12 +114,12 @@ def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[st
         for wheel in package.get("wheels", ())
         for tag in parse_wheel_filename(_place_of(wheel)[1])[3]
     }
-    wheel = next((wheels[tag] for tag in sys_tags() if tag in wheels), None)  # the best comes first
+    wheel = next((wheels[tag] for tag in sys_tags() if tag in wheels), None)  # best tag first
     return _bring(wheel, sha256, tx.tree, tx) if wheel else ("", str(package["version"]))
 
 
 def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
-    """Return what uv finds, as an entry of pylock.toml has it (PEP 751)."""
+    """Return the package that uv finds, as an entry of pylock.toml (PEP 751)."""
     options = ("--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
     asked = f"{wanted.name}{wanted.specifier}\n"
     printed = tx.installer.uv(

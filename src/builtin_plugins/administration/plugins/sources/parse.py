@@ -1,6 +1,6 @@
-"""What a user names as SOURCE → the plugin source that it means.
+"""Turn the SOURCE that a user gives into a plugin source.
 
-The form alone decides, never which files or packages happen to exist.
+Only the form of SOURCE matters, never which files or packages happen to exist.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.registry import KINDS, Entry
 from host import OperationError, UsageError, masked_text
 
-_TRANSPORT = re.compile(r"[A-Za-z0-9+.-]*::")  # git starts a program of that name
-# What `git check-ref-format` refuses, and what an option or a glob would be.
+_TRANSPORT = re.compile(r"[A-Za-z0-9+.-]*::")  # git would start a program of that name
+# What `git check-ref-format` refuses, and anything that looks like an option or a glob.
 _NO_REF = re.compile(
     r"\A[-./]|[./]\Z|[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(?:/|\Z)|\A@\Z|.{201}"
 )
@@ -32,7 +32,7 @@ _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 def parse_source(
     text: str, *, ref: str = "", sha256: str = "", site: str = "", ssh: bool = False
 ) -> PluginSource:
-    """Return the source that SOURCE and the options name; its entry has no name yet.
+    """Return the source for SOURCE and the options; its entry has no name yet.
 
     Raises UsageError for a text that cannot be a source, OperationError for a missing file.
     """
@@ -45,7 +45,7 @@ def parse_source(
         raise UsageError(f"{option} goes with user/repository; {masked_text(text)} is none")
     kind, address = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
     source = source_of(Entry("", kind, address, sha256=sha256.lower()))
-    source.stored(address)  # raises UsageError if it is none
+    source.stored(address)  # raises UsageError for an invalid address
     if ref and source.ref_in_address:
         raise UsageError(f"--ref {ref}: the source names {source.ref_in_address} already")
     ref = ref or source.ref_in_address
@@ -61,7 +61,7 @@ def parse_source(
 
 
 def checked_entry(entry: Entry) -> Entry:
-    """Return an entry that somebody else may have written, with its source checked.
+    """Check the source of an entry that somebody else may have written; return the entry.
 
     The source must have the form that `add` stores for its kind. Raises UsageError or
     OperationError.
@@ -82,7 +82,7 @@ def _by_suffix(path: str) -> str:
 
 
 def is_path(text: str) -> bool:
-    """Report whether SOURCE has the form of a path."""
+    """Return whether SOURCE has the form of a path."""
     if "://" in text or text.startswith("pip:"):
         return False
     named = text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/"))
@@ -90,7 +90,7 @@ def is_path(text: str) -> bool:
 
 
 def _by_path(text: str) -> tuple[str, str]:
-    """Return the kind and the address of what is at a path."""
+    """Return the kind and the address of the source at a path."""
     path = os.path.abspath(text)
     if os.path.isdir(path):
         found = ((kind, source_class(kind).address_of_directory(path)) for kind in KINDS)
@@ -104,7 +104,7 @@ def _by_path(text: str) -> tuple[str, str]:
 
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
-    """Return the kind and the address that a text names which is no path."""
+    """Return the kind and the address of a source that is not given as a path."""
     if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
         raise UsageError("SOURCE holds control characters")
     if _TRANSPORT.match(text):

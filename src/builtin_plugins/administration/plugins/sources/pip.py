@@ -1,7 +1,7 @@
 """Plugins that are Python distributions, installed into the program's own environment.
 
-Their code runs only after the user agreed: `fetch` brings a wheel and reads it; `build` and
-`prepare_install` come after the question.
+Their code runs only after the user agrees: `fetch` downloads a wheel and only reads it; `build`
+and `prepare_install` are called after the question.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ _WHEEL = ".whl"
 
 
 class Source(PluginSource):
-    """A wheel, a repository from which one is built, or a requirement that an index meets."""
+    """A wheel, a repository to build one from, or a requirement for the package index."""
 
     suffixes = (_WHEEL,)
-    name_hint = ""  # a distribution's name is its own
+    name_hint = ""  # the name of a distribution cannot be changed
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
@@ -78,7 +78,7 @@ class Source(PluginSource):
             return ""
         requirement = text.removeprefix("pip:").strip()
         if parse_package_repository(requirement) is None:
-            parse_requirement(requirement)  # a wheel is named by its path or address alone
+            parse_requirement(requirement)  # a wheel is given by its path or address instead
         return requirement
 
     @staticmethod
@@ -117,7 +117,7 @@ class Source(PluginSource):
                 raise UsageError(f"{self.entry.source}: {version} is no version") from None
             if self.entry.sha256:
                 requirement.specifier = SpecifierSet(f"=={version}")
-            else:  # the newest with a wheel may be older than this one
+            else:  # the newest one with a wheel may be older
                 requirement.specifier &= SpecifierSet(at_least)
         tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
         path, found = package_index.find(requirement, self.entry.sha256, tx)
@@ -152,7 +152,7 @@ class Source(PluginSource):
             return None
 
     def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
-        """Return the wheel that is staged or kept, and the directory that it is in."""
+        """Return the contents of the staged or kept wheel, and its directory."""
         kept = store_of(tx.plugins_dir, self.entry.name).content(self.entry.version_dir)
         for place in (tx.tree, kept):
             names = names_in(place)
@@ -178,9 +178,9 @@ class Source(PluginSource):
         return parse_requirement(self.entry.source).extras if by_name else ()
 
     def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
-        """Install the wheel and what it needs into a copy of the environment, and check that.
+        """Install the wheel and its requirements into a copy of the environment, and check that.
 
-        The versions that this program itself needs stay.
+        The distributions that this program itself needs keep their versions.
         """
         complete_import_path()
         wheel, directory = self._wheel(tx)
@@ -205,7 +205,7 @@ class Source(PluginSource):
         VenvCopy().swap(undo)
 
     def prepare_removal(self, tx: Transaction) -> bool:
-        """Remove the distribution, and nothing that it needed, from a copy of the environment."""
+        """Remove the distribution, but not its requirements, from a copy of the environment."""
         complete_import_path()
         name = self.entry.name
         if find_distribution(name) is None:
@@ -221,7 +221,7 @@ class Source(PluginSource):
 
 
 def _staged(path: str, entry: Entry) -> Staged:
-    """Return the plugin in a wheel, its entry completed; raises HostError if it is none."""
+    """Return the plugin in a wheel, its entry completed; raises HostError if it is not one."""
     found = read_wheel(path)
     said = found.manifest
     if not found.names:

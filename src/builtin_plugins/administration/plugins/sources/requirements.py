@@ -1,4 +1,4 @@
-"""The texts after `pip:`, a requirement of an index's package or `NAME @ git+ADDRESS`."""
+"""What may follow `pip:`: a requirement for the package index, or `NAME @ git+ADDRESS`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from host import PluginError, UsageError, masked_text
 
 
 def parse_requirement(text: str) -> Requirement:
-    """Return a requirement of a distribution by its name; raises UsageError.
+    """Return a requirement that names a distribution; raises UsageError.
 
-    What this accepts cannot be an option of an installer, a path or an address.
+    Options of an installer, paths and addresses are refused.
     """
     found = _requirement(text)
     if found is None or found.url:
@@ -50,14 +50,14 @@ class PackageRepository(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Return it as the registry has it: without ref and credentials, always spelled alike."""
+        """Return it as the registry stores it: normalized, without ref and credentials."""
         name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
         more = f"[{','.join(extras)}]" if extras else ""
         inside = f"#subdirectory={quote(self.subdirectory)}" if self.subdirectory else ""
         return f"{name}{more} @ git+{without_credentials(self.address)}{inside}"
 
     def origin(self, commit: str) -> dict[str, Any]:
-        """Return what PEP 610 records of a build from `commit`."""
+        """Return the PEP 610 record (direct_url.json) of a build from `commit`."""
         inside = {"subdirectory": self.subdirectory} if self.subdirectory else {}
         return {"url": self.address, "vcs_info": {"vcs": "git", "commit_id": commit}, **inside}
 
@@ -66,7 +66,7 @@ class PackageRepository(NamedTuple):
         return os.path.join(tx.area, "files", self.subdirectory)
 
     def fetch(self, wanted: Entry, tx: Transaction) -> Entry:
-        """Write the files of the wanted commit and run nothing of them; return its entry."""
+        """Write the files of the entry's commit without running any; return a full entry."""
         asked = wanted.replaced(source=without_credentials(self.address), version="")
         found = write_files(asked, self.address, tx, os.path.join(tx.area, "files"))
         place = self.place(tx)

@@ -1,1 +1,1 @@
-"""`self plugin …`: one module a word."""
+"""The `self plugin` commands, one module each."""

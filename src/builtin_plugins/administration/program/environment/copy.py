@@ -1,7 +1,7 @@
-"""Changing a virtual environment in one step: a copy is changed, then the two change places.
+"""Change a virtual environment in one step: change a copy, then swap the two.
 
-The copy shares its files with the original by hard links, so it takes no space and
-little time; pip replaces files, it never writes into them.
+The copy shares its files with the original by hard links, so making it is cheap. This is safe
+because pip replaces files and never writes into them.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from host import OperationError
 
 _SECONDS = 60.0  # for one start of this program
-# The command that every version answers with "cli-host X.Y.Z", for an old version that checks a
-# new one. It names no installation, so none can get in the way.
+# With this command every version prints "cli-host X.Y.Z", so an old version can check a new one.
+# It names no installation, so a broken one cannot interfere.
 _VERSION = ("host", "--safe", "self", "version")
-_LOCKED = "pyvenv.cfg"  # locked by each change of the environment; all copies share it
+_LOCKED = "pyvenv.cfg"  # each change of the environment locks it; all copies share it
 
 
 class VenvCopy:
     """A copy of the environment that runs this program, to be changed and swapped in.
 
-    It may not be made yet. `python` runs in it, `prefix` is the original; `held` is the lock
-    on that, for children to keep.
+    The directory may not exist yet. `python` is its interpreter, `prefix` the original; `held` is
+    the descriptor of the lock on the original, which children inherit.
     """
 
     def __init__(self, held: tuple[int, ...] = ()) -> None:
@@ -45,9 +45,9 @@ class VenvCopy:
         self.python = os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
     def change(self, installer: Installer, *arguments: str) -> None:
-        """Let pip or uv `install …` or `uninstall …` in it; raises OperationError.
+        """Run `install …` or `uninstall …` of pip or uv in it; raises OperationError.
 
-        The arguments are those that both understand.
+        The arguments must be ones that both understand.
         """
         installer = installer._replace(held=self.held)
         if has_pip():
@@ -57,7 +57,7 @@ class VenvCopy:
             installer.uv("pip", word, "--python", self.python, *others)
 
     def record_origin(self, name: str, origin: Mapping[str, Any]) -> None:
-        """Record what the distribution `name` in it was built from, in the form of PEP 610."""
+        """Record the origin of the distribution `name` in it, in the form of PEP 610."""
         files = installed(self.path)[name].files or ()
         record = next(Path(str(one.locate())) for one in files if one.match("*.dist-info/RECORD"))
         record.with_name("direct_url.json").write_text(json.dumps(origin), encoding="utf-8")
@@ -65,10 +65,10 @@ class VenvCopy:
             rows.write(f"{record.parent.name}/direct_url.json,,\n")
 
     def swap(self, undo: ExitStack) -> None:
-        """Put the copy in place of the original, which takes the copy's place.
+        """Exchange the copy and the original.
 
         Raises OSError, and OperationError if the file system cannot exchange two directories:
-        with two renames a kill could lose both.
+        a kill between two renames would leave no environment.
         """
         _repoint_scripts(self.path, self.prefix)
         sync_file_system(self.path)
@@ -83,7 +83,7 @@ class VenvCopy:
 
 
 def check_environment() -> None:
-    """Raise OperationError when this Python is no place that we may install into."""
+    """Raise OperationError if packages must not be installed into this Python environment."""
     if sys.prefix == sys.base_prefix:
         raise OperationError(
             f"{sys.executable} is not in a virtual environment, so nothing is installed into it",
@@ -95,9 +95,9 @@ def check_environment() -> None:
 
 @contextmanager
 def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
-    """Give a copy of the environment that runs this program; nobody else changes it meanwhile.
+    """Yield a copy of the environment that runs this program, and lock the original meanwhile.
 
-    `waiting` gets a line if another process does.
+    `waiting` is called with a message if another process holds the lock.
     """
     check_environment()
     with _held(PATIENCE, waiting) as descriptor:
@@ -113,7 +113,7 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
 
 
 def drop_abandoned_copy() -> None:
-    """Remove the copy that a killed change left; one that somebody works in stays."""
+    """Remove the copy that a killed change left; a copy in use stays."""
     copy = VenvCopy()
     if os.path.isdir(copy.path):
         with suppress(OperationError), _held():
@@ -121,7 +121,7 @@ def drop_abandoned_copy() -> None:
 
 
 def _discard(path: str) -> None:
-    """Remove a copy, also with directories that a package's commands made read-only."""
+    """Remove a copy, even if a package's code has made directories in it read-only."""
     shutil.rmtree(path, ignore_errors=True)
     for directory, _, _ in os.walk(path):  # what is left
         with suppress(OSError):
@@ -130,12 +130,12 @@ def _discard(path: str) -> None:
 
 
 def _held(patience: float = 0.0, waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Be the only one who changes the environment; raises OperationError when another one is."""
+    """Lock the environment for a change; raises OperationError if it stays locked elsewhere."""
     return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), patience, waiting)
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:
-    """Make the scripts that pip wrote in the copy start the interpreter at its later place."""
+    """Make the scripts that pip wrote in the copy start the interpreter at its final path."""
     old, new = os.fsencode(path), os.fsencode(prefix)
     with os.scandir(os.path.join(path, "bin")) as entries:
         scripts = [one.path for one in entries if one.is_file(follow_symlinks=False)]
@@ -147,7 +147,7 @@ def _repoint_scripts(path: str, prefix: str) -> None:
 
 
 def _link_or_copy(source: str, target: str) -> None:
-    """Make a hard link where the file system lets us, else a copy."""
+    """Make a hard link if the file system allows it, else a copy."""
     try:
         os.link(source, target, follow_symlinks=False)
     except OSError:
@@ -162,10 +162,10 @@ def ask(
     environ: Mapping[str, str] | None = None,
     seconds: float = _SECONDS,
 ) -> str:
-    """Return what `python -I -m ARGUMENTS` prints, with `environ` or without any installation.
+    """Return what `python -I -m ARGUMENTS` prints; without `environ` it uses no installation.
 
     Its input is `given`. Raises an OperationError that begins with `failing` if it fails or
-    takes too long.
+    takes more than `seconds`.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}
@@ -180,9 +180,9 @@ def ask(
 
 
 def check_starts(python: str, what: str) -> str:
-    """Return the version of this program that starts in that environment; `what` is new there.
+    """Return the version of this program in the environment of `python`.
 
-    Raises OperationError when none does.
+    Raises OperationError if it does not start; the message names `what`, the new part.
     """
     version = ask(python, *_VERSION, failing=f"{what} does not start")
     return version.rpartition(" ")[2]

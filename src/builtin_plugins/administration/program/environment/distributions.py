@@ -17,7 +17,7 @@ from host.hookspecs import OWN_DISTRIBUTION
 
 
 def find_distribution(name: str) -> Any:
-    """Return the installed distribution of that name, in any spelling; None for none."""
+    """Return the installed distribution of that name, in any spelling, or None."""
     return next(iter(importlib_metadata.distributions(name=name)), None)
 
 
@@ -37,12 +37,12 @@ def installed_version(name: str) -> str | None:
 
 
 def packages_directory() -> str:
-    """Return where importable packages are in a virtual environment, relative to it."""
+    """Return the site-packages directory of a virtual environment, relative to it."""
     return os.path.relpath(sysconfig.get_path("purelib", vars={"base": "/"}), "/")
 
 
 def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Requirement]:
-    """Yield the requirements of a distribution that apply here, with these extras."""
+    """Yield those of a distribution's requirements that apply here, with these extras."""
     for one in map(Requirement, requires):
         if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
             yield one

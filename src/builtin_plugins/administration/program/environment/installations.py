@@ -1,6 +1,6 @@
-"""The installations that run by this environment, and the record of them in it.
+"""The installations that use this environment, and the record of them in it.
 
-The record has one path a line; install.sh reads it, too.
+The record has one path per line; install.sh also reads it.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def remember(root: str) -> None:
 
 
 def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
-    """Return the other installations that start with this environment: recorded, or as usual.
+    """Return the other installations of this environment: recorded ones and `usual_launchers`.
 
-    A tool that makes the environment anew loses the record.
+    A tool that recreates the environment loses the record.
     """
     recorded: list[str] = []
     with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
@@ -42,7 +42,7 @@ def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
-    """Return other launchers of this environment: on PATH, and where installations usually are."""
+    """Return other launchers of this environment: on PATH, and in the default data directory."""
     usual = glob(os.path.join(escape(data_home(environ)), "*", "core", "*"))
     found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
     own = os.path.realpath(root) + os.sep
@@ -63,13 +63,13 @@ def is_launcher(path: str, *, anywhere: bool = False) -> bool:
 
 
 def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
-    """Return the paths of the launchers in a directory, sorted; otherwise as `is_launcher`."""
+    """Return the sorted paths of the launchers in a directory; see `is_launcher`."""
     paths = sorted(glob(os.path.join(escape(core_dir), "*")))
     return [path for path in paths if is_launcher(path, anywhere=anywhere)]
 
 
 def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the links in directories of PATH, each with where it leads in the end."""
+    """Return the links in directories of PATH, each with its resolved target."""
     directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
     there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
     return {path: os.path.realpath(path) for path in there if os.path.islink(path)}

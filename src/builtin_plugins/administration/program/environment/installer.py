@@ -1,7 +1,7 @@
-"""The installer of this program's environment: its pip, or uv where it has none.
+"""The installer of this program's environment: its pip, or uv if it has none.
 
-`uv tool` and `uv venv` make environments without pip; those of pipx share one. Each is
-called without prompts and within bounds, and honours what its user configured for it.
+`uv tool` and `uv venv` make environments without pip; those of pipx share one. Each runs without
+prompts and with a time limit, and respects the user's configuration.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from host.run.importing import complete_import_path
 
 INSTALLERS = ("pip", "uv")
 
-_HEAD, _TAIL = 200, 400  # characters of a long failure that are shown
+_HEAD, _TAIL = 200, 400  # characters of a long error that are shown
 
-# What would send it to another place than the environment that it is to change.
+# Variables that would make it install into another environment.
 _ELSEWHERE = frozenset(
     [
         *("PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"),
@@ -30,16 +30,16 @@ _ELSEWHERE = frozenset(
 
 
 def has_pip() -> bool:
-    """Return whether this program's environment has a pip, its own or a shared one."""
+    """Return whether this program's environment has pip, its own or a shared one."""
     complete_import_path()
     spec = importlib.util.find_spec("pip")
     return spec is not None and spec.origin is not None
 
 
 def find_uv(environ: Mapping[str, str]) -> str:
-    """Return the path of uv: on PATH, else where its own installer puts it.
+    """Return the path of uv: on PATH, else where its installer puts it by default.
 
-    Raises OperationError where there is none.
+    Raises OperationError if there is none.
     """
     usual = os.path.join(environ.get("HOME", ""), ".local", "bin", "uv")
     uv = find_program("uv", environ) or find_program(usual, environ)
@@ -52,10 +52,10 @@ def find_uv(environ: Mapping[str, str]) -> str:
 
 
 class Installer(NamedTuple):
-    """pip, or uv where there is none, as the caller's environment `environ` configures it.
+    """pip, or uv if there is none, as configured by the caller's environment `environ`.
 
-    A call takes `seconds` at most. `held` are descriptors that it keeps open: what they lock
-    stays locked until it ends, even when this process is killed. All raise OperationError.
+    A call takes at most `seconds`. It inherits the descriptors `held`, so their locks last until
+    it ends, even if this process is killed. All methods raise OperationError.
     """
 
     environ: Mapping[str, str]
@@ -68,13 +68,13 @@ class Installer(NamedTuple):
         return self._run([*pip, *arguments], f"pip {arguments[0]}")
 
     def uv(self, *arguments: str, asked: str = "") -> str:
-        """Return what `uv ARGUMENTS` printed, given `asked` as its input."""
+        """Return what `uv ARGUMENTS` printed; `asked` is its input."""
         called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
         uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
         return self._run([*uv, *arguments], called, asked)
 
     def _run(self, command: Sequence[str], called: str, asked: str = "") -> str:
-        """Run it in this program's environment, away from any project of the caller's."""
+        """Run it in this program's environment, outside any project of the caller."""
         own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
         try:
             ended = bounded_call(
@@ -97,9 +97,9 @@ class Installer(NamedTuple):
 
 
 def _reason(output: str) -> str:
-    """Return on one line what an installer printed from its first error on, or all of it.
+    """Return an installer's output from its first error on, or all of it, on one line.
 
-    pip prints the sides of a conflict before that.
+    pip prints the details of a conflict before the error.
     """
     lines = [one.strip() for one in output.split("\n")]
     start = next((at for at, one in enumerate(lines) if one.lower().startswith("error: ")), 0)

@@ -1,4 +1,4 @@
-"""Whether packages may bring the files that they bring."""
+"""Check that the files of new packages conflict with no others."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}
 
 
 def installed(prefix: str) -> dict[str, Any]:
-    """Return the distributions that the environment at `prefix` itself holds."""
+    """Return the distributions in the environment at `prefix` itself, by normalized name."""
     found: dict[str, Any] = {}
     for one in importlib_metadata.distributions(path=[os.path.join(prefix, packages_directory())]):
         with suppress(KeyError, OSError):  # its metadata is damaged
@@ -31,11 +31,10 @@ def installed(prefix: str) -> dict[str, Any]:
 
 
 def check_change(name: str, prefix: str, copy: str) -> None:
-    """Raise OperationError if a distribution that came with `name` may not bring its files.
+    """Raise OperationError if a distribution installed for `name` conflicts with others.
 
-    A file must not belong to another distribution, and a top-level name not to one that this
-    program needs. The environment at `prefix` is the one before the change, `copy` the one after
-    it.
+    None of its files may belong to another distribution, and none of its top-level names to one
+    that this program needs. `prefix` is the environment before the change, `copy` the one after.
     """
     before, after = installed(prefix), installed(copy)
     came = {one for one in after if one not in before or after[one].version != before[one].version}
@@ -53,9 +52,9 @@ def check_change(name: str, prefix: str, copy: str) -> None:
 
 
 def _needed_names() -> dict[str, str]:
-    """Return the top-level names of what this program needs, with their distributions."""
+    """Map the top-level names of what this program needs to their distributions."""
     names = dict(_OWN_NAMES)
-    for name in protected():  # also one that is elsewhere, where the environment sees that
+    for name in protected():  # even in another environment, if visible from here
         for file in getattr(find_distribution(name), "files", None) or ():
             if top := file.parts[0].partition(".")[0]:
                 names.setdefault(top.casefold(), name)
@@ -63,7 +62,7 @@ def _needed_names() -> dict[str, str]:
 
 
 def _files(distribution: Any, prefix: str) -> Iterator[str]:
-    """Yield the files that a distribution records and that are there, relative to `prefix`."""
+    """Yield the files that a distribution records inside `prefix`, relative to that."""
     for file in distribution.files or ():
         path = os.path.relpath(str(file.locate()), prefix)
         if not path.startswith(".."):

@@ -1,4 +1,4 @@
-"""`self doctor`: what is wrong with an installation, each with its remedy."""
+"""`self doctor`: the problems of an installation, each with its remedy."""
 
 from __future__ import annotations
 

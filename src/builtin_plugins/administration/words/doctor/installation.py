@@ -1,4 +1,4 @@
-"""Whether an installation is whole and closed to others, and whether all in it counts."""
+"""Checks of an installation: missing files, permissions, and definitions without effect."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _STATES = {"missing": "missing", "former": "of another version than this program
 
 
 class Subject:
-    """An installation and what plugins declare now; `wrong` says why there is none."""
+    """An installation and what plugins declare now; `wrong` is the reason if there is none."""
 
     def __init__(self, session: Session) -> None:
         self.session, self.layout, self.environ = session, session.layout, session.environ
@@ -56,7 +56,7 @@ class Subject:
 
     @property
     def call(self) -> str:
-        """Return what starts the program here: its name, or its path where that is not on PATH."""
+        """Return how to start the program: by name, or by path if it is not on PATH."""
         path, program = launcher_of(self.layout), self.session.program
         is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
         return shlex.quote(path) if is_usable else program
@@ -65,12 +65,12 @@ class Subject:
 def finding(
     text: str, remedy: str, fix: Callable[[], object] | None = None, *, hint: bool = False
 ) -> Finding:
-    """Return what a check found; the table of checks has its name."""
+    """Return the finding of a check; the table of checks adds the check's name."""
     return Finding("", Problem("", text, remedy), hint, fix)
 
 
 def files(subject: Subject) -> Iterator[Finding]:
-    """Yield what makes it no installation, or which of the program's own files it lacks."""
+    """Yield why it is not an installation, or which of the program's own files are missing."""
     root, config = subject.layout.root, subject.layout.config_file
     again = f"{subject.call} self init {shlex.quote(root)}"
     if subject.wrong:
@@ -92,7 +92,7 @@ def files(subject: Subject) -> Iterator[Finding]:
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
-    """Yield what is wrong with settings.conf; it is sourced, as a run does, unless in safe mode."""
+    """Yield the problems of settings.conf, which is sourced as in a run, unless in safe mode."""
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
     for path in (os.path.join(root, name) for name in _WRONG_PLACES):
         if os.path.isfile(path):
@@ -109,7 +109,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:
-    """Yield what everybody may write to: who can write there decides what you run."""
+    """Yield what everybody may write to: whoever can write there controls what you run."""
     layout, commands_dir = subject.layout, subject.session.installation.commands_dir
     for path in (
         *(layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *subject.launchers),
@@ -138,7 +138,7 @@ def definitions(subject: Subject) -> Iterator[Finding]:
 
 
 def clashes(subject: Subject) -> Iterator[Finding]:
-    """Yield the words that more than one place has a command for."""
+    """Yield the words for which several places define a command."""
     for one in subject.commands:
         if one.shadows:
             winner = one.directory or f"plugin {one.plugin}"
@@ -147,7 +147,7 @@ def clashes(subject: Subject) -> Iterator[Finding]:
 
 
 def plugins(subject: Subject) -> Iterator[Finding]:
-    """Yield the plugins that are broken or whose files are gone."""
+    """Yield the plugins that are broken or whose files are missing."""
     call = f"{subject.call} self plugin"
     for plugin in subject.lock.plugins.values():
         if plugin.broken and plugin.name == REGISTRY:
@@ -163,7 +163,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
 
 
 def lock(subject: Subject) -> Iterator[Finding]:
-    """Yield what keeps the lock from being used; an outdated one is replaced anyway."""
+    """Yield why the lock cannot be used; an outdated one is replaced automatically."""
     paths = subject.session.installation.locks
     for path in filter(os.path.isfile, paths):
         status = os.lstat(path)
@@ -179,7 +179,7 @@ def lock(subject: Subject) -> Iterator[Finding]:
 
 
 def leftovers(subject: Subject) -> Iterator[Finding]:
-    """Yield what an interrupted change left behind; what a process works in is none."""
+    """Yield the leftovers of interrupted changes; files in use by a process are none."""
     if was_interrupted(subject.plugins_dir):
         yield finding(
             f"{subject.plugins_dir}: a change of plugins was interrupted",

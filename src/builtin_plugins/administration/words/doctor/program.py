@@ -1,4 +1,4 @@
-"""Whether the program starts: its launchers, place on PATH and completion; missing programs."""
+"""Checks of the program: launchers, PATH, completion, and missing programs."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from host.run.process import start_of
 
 
 def launcher(subject: Subject) -> Iterator[Finding]:
-    """Yield what keeps a launcher in `core` from starting the program."""
+    """Yield why a launcher in `core` cannot start the program."""
     if not subject.launchers:
         path = launcher_of(subject.layout)
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"
@@ -45,7 +45,7 @@ def launcher(subject: Subject) -> Iterator[Finding]:
 
 
 def on_path(subject: Subject) -> Iterator[Finding]:
-    """Yield why the program's name, typed, does not start this installation."""
+    """Yield why typing the program's name does not start this installation."""
     path = launcher_of(subject.layout)
     if subject.layout.default or path not in subject.launchers:
         return
@@ -60,14 +60,14 @@ def on_path(subject: Subject) -> Iterator[Finding]:
 
 
 def completion(subject: Subject) -> Iterator[Finding]:
-    """Yield that the caller's shell does not complete this program's words."""
+    """Yield a hint if the caller's shell does not complete this program's words."""
     if shell := uncompleted_shell(subject.session.program, subject.environ):
         text = f"{shell} does not complete the words of {subject.session.program}"
         yield finding(text, f"{subject.call} self completion {shell} --install", hint=True)
 
 
 def programs(subject: Subject) -> Iterator[Finding]:
-    """Yield the programs that this program needs and that are missing."""
+    """Yield the missing programs that this program needs."""
     if find_bash(subject.environ) is None:
         yield finding("bash is missing; it reads settings.conf and runs scripts", "install it")
     if find_program("git", subject.environ) is None:
@@ -77,9 +77,9 @@ def programs(subject: Subject) -> Iterator[Finding]:
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:
-    """Yield what a run would say of the programs that commands require.
+    """Yield what a run would report about the programs that commands require.
 
-    PATH is that of the command's run; in safe mode it is the caller's.
+    PATH is the one of the command's run; in safe mode it is the caller's.
     """
     session = subject.session
     for command in subject.commands:

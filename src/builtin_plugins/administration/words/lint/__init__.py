@@ -1,4 +1,4 @@
-"""`self lint`: what is wrong with definitions and scripts, each with its place."""
+"""`self lint`: the problems of definitions and scripts, each with its position."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ def command(session: Session, words: tuple[str, ...], format: str) -> int:
 
 
 def _findings(session: Session, lint: Lint, words: tuple[str, ...]) -> Iterator[Finding]:
-    """Yield what is wrong in what `words` name."""
+    """Yield the problems in what `words` name."""
     if not words:
-        session.installation  # noqa: B018 - raises where there is no installation
+        session.installation  # noqa: B018 - raises if there is no installation
         yield from lint.installation(session.layout.root, session.layout.config_file)
         yield from _project_findings(session, lint)
     elif len(words) == 1 and os.path.isdir(words[0]):
@@ -89,7 +89,7 @@ def _project_findings(session: Session, lint: Lint) -> Iterator[Finding]:
         inside = project_contents(project)
         yield from (Finding("definition", one) for one in inside.problems)
         for command in inside.commands:
-            with suppress(HostError):  # a finding of its own
+            with suppress(HostError):  # reported separately
                 own, found = command.definition.file, catalog.find(command.words, whole=True)
                 winner = found.definition.file if found.definition else ""
                 if winner != own:
@@ -98,7 +98,7 @@ def _project_findings(session: Session, lint: Lint) -> Iterator[Finding]:
 
 
 def _show_text(session: Session, findings: Sequence[Finding], count: int) -> None:
-    """Show a line for each finding, for `grep` and editors; on a terminal a page for people."""
+    """Print a line for each finding, for `grep` and editors; on a terminal, a grouped page."""
     if not findings:
         session.show_lines(f"nothing is wrong in {plural(count, 'definition')}")
     elif not session.terminal.is_interactive:
@@ -111,7 +111,7 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
 
 
 def _help_lines(answers: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:
-    """Yield who answers `--help`, for each command."""
+    """Yield, for each kind of help, the commands whose `--help` it answers."""
     for who, text in (("script", "the script answers --help"), ("page", "--help shows the page")):
         if named := {" ".join(words) for words, one in answers if one == who}:
             yield f"{text}: {', '.join(sorted(named))}"

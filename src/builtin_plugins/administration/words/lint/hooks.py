@@ -1,4 +1,4 @@
-"""What is wrong with the hooks of a plugin, found in the source: nothing of it is run."""
+"""Problems with the hooks of a plugin, found in its source without running it."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from host.hookspecs import PROJECT
 from host.run import read_regular
 from host.run.importing import complete_import_path
 
-_LARGEST = 4 << 20  # bytes of a file of Python
+_LARGEST = 4 << 20  # bytes of a Python file
 
 
 def package_findings(root: str) -> Iterator[Finding]:
-    """Yield what is wrong with the hooks of the Python package in the directory `root`."""
+    """Yield the problems with the hooks of the Python package in the directory `root`."""
     project = os.path.join(root, "pyproject.toml")
     try:
         with open(project, "rb") as file:
             points = tomllib.load(file)["project"]["entry-points"][PROJECT]
             modules = [one.partition(":")[0] for one in points.values()]
     except (OSError, LookupError, ValueError, TypeError, AttributeError):
-        return  # no plugin, or a matter for the tool that builds it
+        return  # not a plugin, or its build tool reports the error
     places = [os.path.join(root, "src"), root]
     for name in modules:
         spec = _found(name, places)
@@ -42,7 +42,7 @@ def package_findings(root: str) -> Iterator[Finding]:
 
 
 def hook_findings(path: str, places: Sequence[str] = ()) -> Iterator[Finding]:
-    """Yield what is wrong with the hooks in a file; its own modules are in `places`."""
+    """Yield the problems with the hooks in a file; its own modules are in `places`."""
     problems: list[Problem] = []
     try:
         source = read_regular(path, _LARGEST, HostError)
@@ -59,7 +59,7 @@ def hook_findings(path: str, places: Sequence[str] = ()) -> Iterator[Finding]:
 
 
 def _missing(reference: str, places: Sequence[str]) -> str:
-    """Return what of "module:attr" is not there, "" when nothing is known to be missing."""
+    """Return the missing part of "module:attr", "" if nothing is known to be missing."""
     module, _, attribute = reference.partition(":")
     name = attribute.partition(".")[0]
     spec = _found(module, places)
@@ -73,10 +73,10 @@ def _missing(reference: str, places: Sequence[str]) -> str:
 
 
 def _found(module: str, places: Sequence[str]) -> ModuleSpec | None:
-    """Find a module without importing the packages that it is in."""
+    """Find a module without importing its parent packages."""
     spec: ModuleSpec | None = None
     path: list[str] | None = None
-    with suppress(KeyError):  # of a namespace inside a namespace, which may hold anything
+    with suppress(KeyError):  # nested namespace packages may contain anything
         for name in accumulate(module.split("."), "{}.{}".format):
             spec = PathFinder.find_spec(name, places) if path is None else None
             for finder in sys.meta_path:

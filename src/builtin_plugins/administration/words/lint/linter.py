@@ -1,4 +1,4 @@
-"""What can be wrong in an installation, a plugin, a project or a folder of commands."""
+"""The checks of an installation, a plugin, a project or a folder of commands."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ from host.run.script_help import script_gets_help
 class Lint:
     """One pass over definitions and scripts; each method yields findings.
 
-    `count` definitions were read. `shell_scripts` are the files that commands run with a shell.
-    `help` has, for the words of each command, who answers `--help`: its "script", or the "page".
-    Names that the installation at `root` sets in settings.conf are known.
+    `count` is the number of definitions read. `shell_scripts` are the files that commands run with
+    a shell. `help` maps the words of each command to what answers `--help`: its "script" or the
+    "page". Names that the installation at `root` sets in settings.conf are known.
     """
 
     def __init__(self, root: str, environ: Mapping[str, str]) -> None:
@@ -79,7 +79,7 @@ class Lint:
                 yield from self._plugin(one.root, one.manifest)
 
     def _plugin(self, root: str, manifest: Manifest) -> Iterator[Finding]:
-        """Check a plugin whose manifest is right in itself."""
+        """Check a plugin whose manifest is valid."""
         file = os.path.join(root, MANIFEST)
         self.count += os.path.exists(file)
         yield from (Finding("definition", one) for one in misspelt_keys(root))
@@ -92,7 +92,7 @@ class Lint:
         yield from self.tree(FolderNode(Tree(manifest.tree, scripts=manifest.scripts)))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
-        """Check what is at a place in a tree of commands, and below it."""
+        """Check a node in a tree of commands, and everything below it."""
         pending = [start]
         while pending:
             node = pending.pop()
@@ -100,13 +100,13 @@ class Lint:
             inside = node.inside()
             if command is None or command.is_script:
                 yield from (Finding("definition", one) for one in node.problems)
-                # The folder of a plugin with folders of commands is no category itself.
+                # The root of a plugin with command folders is not a category itself.
                 if node.tree.scripts is not None or (node.parent and node.holds_commands()):
                     yield from left_out(node)
             pending += reversed(inside.values())
 
     def _place(self, node: FolderNode) -> Generator[Finding, None, Definition | None]:
-        """Check the category and the command at a place; return the command."""
+        """Check the category and the command at a node; return the command."""
         command = None
         for read in (node.category, node.command):
             try:
@@ -135,7 +135,7 @@ class Lint:
         return command
 
     def _taken_aliases(self, node: FolderNode, command: Definition) -> Iterator[Finding]:
-        """Yield the aliases that never count, as a word or an earlier command has them."""
+        """Yield the aliases without effect, because a word or an earlier command has that name."""
         file, words = command.file, node.parent.inside() if node.parent else {}
         for index, alias in enumerate(command.aliases):
             seen = self._aliases.setdefault((os.path.dirname(node.at), alias), file)

@@ -1,4 +1,4 @@
-"""Where the keys of definitions stand, so that each finding has a line and a column."""
+"""Positions of the keys in definitions, so that each finding has a line and a column."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from host.run import read_regular
 from host.run.json_errors import offsets_of_keys, place_of_key
 from host.run.script_definition import block_text
 
-_LARGEST = 16 << 20  # bytes of a file of JSON
+_LARGEST = 16 << 20  # bytes of a JSON file
 
 
 def keys_of(path: str) -> tuple[str, dict[str, int]]:
     """Return the JSON in a file or script and the offset of each key (`envs.NAME`, `args[1].type`).
 
-    There are none if the file cannot be read.
+    Returns "" and no keys if the file cannot be read.
     """
     try:
         text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
@@ -31,7 +31,7 @@ def keys_of(path: str) -> tuple[str, dict[str, int]]:
 
 
 def placed(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings in the order of their places, each with a line and a column.
+    """Return the findings sorted by position, each with a line and a column.
 
     Paths below the current directory are relative to it.
     """

@@ -1,4 +1,4 @@
-"""The rules for one definition and the script that it names, each a function."""
+"""The rules for one definition and its script, one function each."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from host.run.lock import Source
 from host.run.process import start_of
 from host.run.secret_references import is_reference
 
-_HEAD = 256  # bytes by which a text is told from a program
+_HEAD = 256  # bytes that are read to distinguish a text from a binary
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _PATIENCE = 600.0  # seconds for shellcheck
-_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # which is no-shebang
+_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # as no-shebang covers it
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
 
 
 def unknown_keys(definition: Definition) -> Iterator[Finding]:
-    """Yield the keys that nothing reads; the reader reports misspelt ones."""
+    """Yield unknown keys; the reader already reports misspelt ones."""
     reported = {problem.key for problem in definition.warnings}
     for key in definition.extra:
         if not key.startswith(_OWN_MARKS) and key not in reported:
@@ -47,7 +47,7 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
 
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield what is wrong with `env_files` and `envs`; names that are `known` are set elsewhere."""
+    """Yield the problems of `env_files` and `envs`; `known` names are set elsewhere."""
     needed = (*definition.required_envs, *(one.variable for one in definition.args))
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
@@ -65,9 +65,9 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
 
 
 class _VariableReader(SourceReader):
-    """Reads variables as a run does, and warns of references to names that nothing defines.
+    """Reads variables as a run does, and warns of references to undefined names.
 
-    If a file of `env_files` is missing, or only a run can read it, it may define any name.
+    A file of `env_files` that is missing, or that only a run can read, may define any name.
     """
 
     def expanded(
@@ -92,12 +92,12 @@ class _VariableReader(SourceReader):
 def script_findings(
     definition: Definition, environ: Mapping[str, str], shells: list[str]
 ) -> Iterator[Finding]:
-    """Yield what keeps a command's file from running; a shell's script is added to `shells`."""
+    """Yield why a command's file cannot run; a shell script is added to `shells`."""
     if definition.in_python:
         return
     script = os.path.join(definition.directory, definition.entrypoint)
     wrong = "" if os.path.lexists(script) else f"there is no {script}"
-    if not definition.is_script:  # a link to one was checked when it was found
+    if not definition.is_script:  # links to scripts were checked when they were found
         wrong = why_outside(definition.directory, definition.entrypoint) or wrong
     if wrong:
         yield Finding("entrypoint", Problem(definition.file, wrong, key="entrypoint"))
@@ -109,7 +109,7 @@ def script_findings(
         if definition.compatible:
             yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
     else:
-        with suppress(OSError), open(script, "rb") as file:  # some may be run and not read
+        with suppress(OSError), open(script, "rb") as file:  # an executable file may be unreadable
             head = file.read(_HEAD)
             if not head.startswith(b"#!") and b"\0" not in head:
                 what, remedy = (
@@ -122,7 +122,7 @@ def script_findings(
 def shellcheck_findings(
     program: str, scripts: Sequence[str], environ: Mapping[str, str]
 ) -> Iterator[Finding]:
-    """Yield shellcheck's errors and warnings; what has no shebang it takes for bash, as we do."""
+    """Yield shellcheck's errors and warnings; scripts without a shebang are checked as bash."""
     if not scripts:
         return
     try:
