@@ -148,7 +148,7 @@ def test_hosts_of_ssh_config(cli: Cli) -> None:
     assert shown.stdout.splitlines()[:2] == [b"web01", b"web02"]
     unknown = cli.fleet("hosts", *cli.on("@nobody"))
     assert unknown.status == 2
-    assert unknown.stderr == "cli fleet hosts: @nobody: no such group, or nobody is in it\n"
+    assert unknown.stderr == "cli fleet hosts: @nobody: no such group, or the group is empty\n"
 
 
 def test_all_are_the_hosts_that_ssh_config_names(cli: Cli) -> None:

@@ -145,7 +145,7 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
         (("--env", "a.b", "demo", "do"), "--env a.b: there is no such variable here"),
         (("--keep-connections", "x", "demo", "do"), "--keep-connections x: expected a time"),
         (("--stdin", "/missing", "demo", "do"), "--stdin /missing: No such file or directory"),
-        (("--become-user", "-x", "demo", "do"), "--become-user -x: no name of a user"),
+        (("--become-user", "-x", "demo", "do"), "--become-user -x: not the name of a user"),
         (("--inventory", "/missing", "demo", "do"), "/missing: No such file or directory"),
         (("demo", "dod"), " demo do?"),
         (("--serial", "x", "demo", "do"), "expected a number of hosts or a percentage"),

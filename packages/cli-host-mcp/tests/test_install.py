@@ -95,7 +95,7 @@ def test_every_form_of_toml(text: str) -> None:
         ("cursor", "{ // mine\n}", "Expecting property name"),
         ("cursor", "[]", "expected an object"),
         ("cursor", '{"mcpServers": []}', "expected an object"),
-        ("cursor", '{"a": 1, "a": 2}', "a key stands there twice"),
+        ("cursor", '{"a": 1, "a": 2}', "a key occurs twice"),
         ("cursor", '{"mcpServers": {"cli": {"command": "/else"}}}', "another server called cli"),
         ("cursor", '{"mcpServers": {"cli": {"command": "/opt/cli"}}}', "another server called cli"),
         (
@@ -130,7 +130,7 @@ def test_an_existing_entry_is_never_widened_without_options(
     done = cli.run(*call)
     assert (done.returncode, done.stderr, path.read_text()) == (0, "", narrow)
     assert done.stdout == (
-        f"{client}: {path} has cli already with --read-only 'show/i*'; "
+        f"{client}: {path} already has cli with --read-only 'show/i*'; "
         "to serve all commands: cli mcp uninstall, then install\n"
     )
     printed = cli.run(*call, "--print").stdout
@@ -138,9 +138,9 @@ def test_an_existing_entry_is_never_widened_without_options(
     assert cli.run(*call, "--name", "acme").returncode == 0  # an entry of its own
     assert cli.run("mcp", "uninstall", "--client", client, "--name", "acme").returncode == 0
     done = cli.run(*call, "--", "--read-only", "show/i*")
-    assert done.stdout == f"{client}: {path} has cli already with --read-only 'show/i*'\n"
+    assert done.stdout == f"{client}: {path} already has cli with --read-only 'show/i*'\n"
     done = cli.run(*call, "--", "show")
-    assert done.stdout == f"{client}: cli was written to {path}; start the assistant anew\n"
+    assert done.stdout == f"{client}: cli was written to {path}; restart the assistant\n"
     assert "read-only" not in path.read_text()
     done = cli.run("mcp", "uninstall")
     assert (done.returncode, done.stderr) == (0, "")
@@ -162,7 +162,7 @@ def test_uninstall_leaves_what_is_not_its_own(tmp_path: Path) -> None:
     zed.write_bytes(b"{} \xff")
     done = cli.run("mcp", "uninstall")
     assert (done.returncode, done.stdout) == (1, f"gemini: {gemini} has no cli\n")
-    hint = "it was left as it is; cli mcp install --print shows the entry to edit by hand"
+    hint = "it was not changed; cli mcp install --print shows the entry to edit by hand"
     assert done.stderr == (
         f"cli mcp uninstall: {cursor}: it has another server called cli; choose a name: --name; "
         f"{hint}\n"
@@ -187,8 +187,8 @@ def test_as_a_user(cli: Cli) -> None:
     done = cli.run("mcp", "install", "--", "--read-only", "show")
     assert done.returncode == 1
     assert done.stdout == (
-        f"cursor: cli was written to {cli.home}/.cursor/mcp.json; start the assistant anew\n"
-        f"gemini: cli was written to {cli.home}/.gemini/settings.json; start the assistant anew\n"
+        f"cursor: cli was written to {cli.home}/.cursor/mcp.json; restart the assistant\n"
+        f"gemini: cli was written to {cli.home}/.gemini/settings.json; restart the assistant\n"
     )
     assert done.stderr.startswith(f"cli mcp install: {cli.home}/.config/zed/settings.json: ")
     assert done.stderr.count("\n") == 1
@@ -200,7 +200,7 @@ def test_as_a_user(cli: Cli) -> None:
     assert (cli.home / ".config/zed/settings.json").read_text() == "{ // mine\n}"
     again = cli.run("mcp", "install", "--client", "gemini", "--", "--read-only", "show")
     assert again.stdout == (
-        f"gemini: {cli.home}/.gemini/settings.json has cli already with --read-only show\n"
+        f"gemini: {cli.home}/.gemini/settings.json already has cli with --read-only show\n"
     )
     printed = cli.run("mcp", "install", "--client", "claude-code", "--name", "acme", "--print")
     place, _, document = printed.stdout.partition("\n")

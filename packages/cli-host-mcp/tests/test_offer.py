@@ -124,7 +124,9 @@ def test_an_option_raises_the_effects(declared: Any) -> None:
     given = {"stage": "dev", "purge": True}
     question = declared("destroy").answer("more__args", given).question
     assert question == "Run cli more args --purge dev? It may destroy something."
-    with pytest.raises(CallError, match='--read-only, and with these options it does "destroy"'):
+    with pytest.raises(
+        CallError, match='--read-only, and these options make its effects "destroy"'
+    ):
         declared("destroy", read_only=True).answer("more__args", given)
 
 

@@ -48,7 +48,7 @@ def _check_out(root: str, ref: str, folder: str) -> None:
     """Write the installation's files, as they are in a git ref, into a folder."""
     git = find_program("git", os.environ)
     if git is None:
-        raise OperationError(f"{ref} is no directory, and git is not installed")
+        raise OperationError(f"{ref} is not a directory, and git is not installed")
 
     def run(*arguments: str) -> bytes:
         done = subprocess.run([git, "-C", root, *arguments], capture_output=True, check=False)

@@ -52,7 +52,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
             {
                 "name": "new",
                 "complete": "directory",
-                "description": "Likewise; this installation as it is, if absent",
+                "description": "The same; by default, this installation as it is now",
             },
         ],
         "examples": [{"command": "diff origin/main", "description": "before a push"}],

@@ -33,7 +33,7 @@ def become(given: Mapping[str, Any]) -> Elevation | None:
     if not (given["become"] or given["become_user"] or ask):
         return None
     if user.startswith("-"):
-        raise FleetError(f"--become-user {user}: no name of a user")
+        raise FleetError(f"--become-user {user}: not the name of a user")
     if not ask:
         return Elevation(user)
     try:

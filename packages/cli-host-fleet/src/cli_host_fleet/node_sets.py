@@ -47,7 +47,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         except GroupResolverError:  # there is no such source of groups
             found = []
         if not found:
-            raise FleetError(f"@{group}: no such group, or nobody is in it")
+            raise FleetError(f"@{group}: no such group, or the group is empty")
         return found
 
     def all_nodes(self, namespace: str | None = None) -> list[str]:
@@ -104,7 +104,7 @@ def names_of(
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
         raise FleetError(f"--on {wanted}: {failure or type(failure).__name__}") from None
     if not nodes:
-        raise FleetError(f"--on {wanted}: means no host")
+        raise FleetError(f"--on {wanted}: selects no host")
     names = [str(node) for node in nodes]
     return {name: typed.get(name) or login or last.get(name, "") for name in names}
 

@@ -15,7 +15,7 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
     """
     for word, description, effects in (
         ("run", "Run a command on many hosts", "change"),
-        ("hosts", "Show which hosts a set means", "read"),
+        ("hosts", "Show the hosts of a set", "read"),
         ("check", "Check that hosts can run a command", "read"),
     ):
         definition = {

@@ -72,7 +72,7 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
     if not ending.greeted:
         return "refused", None, f"no shell answers{_after(words)}"
     if not ending.elevated:
-        return "refused", None, words or "sudo ended without a word"
+        return "refused", None, words or "sudo ended without a message"
     return "lost", None, "the connection was cut"
 
 

@@ -36,13 +36,19 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 @click.command(context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
-@click.option("--serial", type=_AmountType(), help="So many hosts at a time, then the next.")
-@click.option("--max-fail", type=_AmountType(), help="Start no more when more have failed.")
-@click.option("--retries", type=click.IntRange(0), default=0, help="Of hosts out of reach.")
-@click.option("--timeout", type=click.FloatRange(0), default=0, help="Seconds for the command.")
-@click.option("--installed", default="", metavar="PATH", help="Run the program there.")
-@click.option("--env", "asked", multiple=True, metavar="NAME", help="Send this variable, too.")
-@click.option("--stdin", default="", metavar="FILE", help="What each command reads; - is ours.")
+@click.option("--serial", type=_AmountType(), help="Run on this many hosts at a time.")
+@click.option(
+    "--max-fail", type=_AmountType(), help="Start no further hosts after more failures than this."
+)
+@click.option("--retries", type=click.IntRange(0), default=0, help="Retries for unreachable hosts.")
+@click.option(
+    "--timeout", type=click.FloatRange(0), default=0, help="Time limit of the command, in seconds."
+)
+@click.option("--installed", default="", metavar="PATH", help="Run the program installed at PATH.")
+@click.option("--env", "asked", multiple=True, metavar="NAME", help="Also send this variable.")
+@click.option(
+    "--stdin", default="", metavar="FILE", help="The stdin of each command; - is the caller's."
+)
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
 @click.option("--yes", is_flag=True, help="Do not ask.")

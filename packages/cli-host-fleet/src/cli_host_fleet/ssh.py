@@ -36,7 +36,7 @@ class Host:
             if what and not _ADDRESS.fullmatch(what):
                 raise FleetError(f"{what!r} cannot be the name of a host or a user")
         if self.port and not (self.port.isascii() and self.port.isdigit()):
-            raise FleetError(f"{self.name}: {self.port!r} is no port")
+            raise FleetError(f"{self.name}: {self.port!r} is not a port")
 
 
 def login(host: Host) -> str:

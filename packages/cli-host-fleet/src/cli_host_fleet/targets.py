@@ -54,7 +54,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a click command the options of a set, as the argument `targets`."""
 
     @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, me@web1.")
-    @click.option("--except", "left_out", default="", metavar="SET", help="Less these.")
+    @click.option("--except", "left_out", default="", metavar="SET", help="Leave these out.")
     @click.option(
         "--inventory",
         default="",
@@ -82,8 +82,8 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
             metavar="TIME",
             help="Default: as ssh_config says, else 60s.",
         ),
-        click.option("--become", is_flag=True, help="Run as root, by sudo."),
-        click.option("--become-user", metavar="USER", help="Run as USER, by sudo."),
+        click.option("--become", is_flag=True, help="Run as root, with sudo."),
+        click.option("--become-user", metavar="USER", help="Run as USER, with sudo."),
         click.option("--become-ask", is_flag=True, help="Ask for sudo's password, once."),
     ]
     for option in reversed(options):

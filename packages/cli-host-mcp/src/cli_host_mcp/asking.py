@@ -36,7 +36,7 @@ class Asking:
         Raises CallError where the user does not agree or cannot be asked.
         """
         if not _can_ask(ctx):
-            raise CallError("it needs the user's yes, and this client cannot ask for it")
+            raise CallError("it needs the user's consent, and this client cannot ask for it")
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             await self._request(ctx, question)
             return None

@@ -79,7 +79,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a click command the options that choose, as the argument `choice`."""
 
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
-    @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Less these.")
+    @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")
     @click.option("--read-only", is_flag=True, help='Only commands with "effects": "read".')
     @click.option("--allow-sudo", is_flag=True, help="Also commands that need sudo.")
     @click.option(

@@ -163,5 +163,5 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Return an object; one that says a key twice would lose something when written."""
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise ValueError("a key stands there twice")
+        raise ValueError("a key occurs twice")
     return found

@@ -19,7 +19,9 @@ from host import Program, printable
 client_option = click.option(
     "--client", "names", multiple=True, metavar="NAME", help=", ".join(CLIENTS)
 )
-name_option = click.option("--name", default="", metavar="NAME", help="What it is called there.")
+name_option = click.option(
+    "--name", default="", metavar="NAME", help="Name of the server in that configuration."
+)
 
 
 @click.command
@@ -47,10 +49,10 @@ def command(
         entry = _entry(client, before, name, argv)
         after = edited(client, before, name, entry)
         if after != before:
-            return after, f"{name} was written to {path}; start the assistant anew"
+            return after, f"{name} was written to {path}; restart the assistant"
         kept = f" with {shlex.join(map(str, entry['args'][2:]))}" if entry["args"][2:] else ""
         hint = f"; to serve all commands: {program.name} mcp uninstall, then install"
-        return after, f"{path} has {name} already{kept}{hint if kept and not options else ''}"
+        return after, f"{path} already has {name}{kept}{hint if kept and not options else ''}"
 
     if only_print and not names:
         client = Client("", "")
@@ -98,7 +100,7 @@ def change_each(
             failed = True
         except ValueError as failure:
             hint = f"{program.name} mcp install --print shows the entry to edit by hand"
-            program.messages.error(f"{path}: {failure}; it was left as it is; {hint}")
+            program.messages.error(f"{path}: {failure}; it was not changed; {hint}")
             failed = True
     if failed:
         sys.exit(1)

@@ -102,7 +102,7 @@ class Offer:
         effects = program.effects(command, args)
         if self._choice.read_only and effects != "read":
             raise CallError(
-                f'{" ".join(words)}: --read-only, and with these options it does "{effects}"'
+                f'{" ".join(words)}: --read-only, and these options make its effects "{effects}"'
             )
         call = Call(program, command, args)
         return replace(call, question=self._question(call, effects))
@@ -123,7 +123,7 @@ class Offer:
         except UsageError:
             command = None
         if command is None or command.words != words:
-            raise CallError(f"{' '.join(words)}: it is gone")
+            raise CallError(f"{' '.join(words)}: it no longer exists")
         if refusal := self._choice.refusal(command):
             raise CallError(f"{' '.join(words)}: {refusal}")
         return command

@@ -26,7 +26,7 @@ _MOST_OUTPUT = 16 << 20
     type=click.Choice([*ASKS]),
     default="destroy",
     show_default=True,
-    help="From which effects on the user is asked.",
+    help="Ask the user about commands with at least these effects.",
 )
 @click.option(
     "--max-output",
@@ -34,7 +34,7 @@ _MOST_OUTPUT = 16 << 20
     default=65536,
     show_default=True,
     metavar="BYTES",
-    help="Kept of each stream of a command.",
+    help="Bytes of output kept from each stream of a command.",
 )
 @click.option(
     "--timeout",
@@ -42,7 +42,7 @@ _MOST_OUTPUT = 16 << 20
     default=600,
     show_default=True,
     metavar="S",
-    help="Seconds for a command.",
+    help="Time limit of a command, in seconds.",
 )
 @click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="At once.")
 def command(

@@ -68,13 +68,13 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
     return [
         {
             "name": "find",
-            "description": "Find commands by words of what they do; without any, what there is.",
+            "description": "Find commands by words of their texts; without a query, list all.",
             "inputSchema": object_of({"query": _TEXT}, []),
             "annotations": {"readOnlyHint": True},
         },
         {
             "name": "describe",
-            "description": "Tell what a command does, and which arguments it takes.",
+            "description": "Describe what a command does and which arguments it takes.",
             "inputSchema": object_of({"command": command}, ["command"]),
             "annotations": {"readOnlyHint": True},
         },
@@ -103,7 +103,7 @@ def find(commands: Sequence[Command], query: str) -> str:
     scored = [(_score(one, wanted), one) for one in commands]
     most = max((score for score, _ in scored), default=0)
     if wanted and not most:
-        return "nothing found; other words may, and without a query it tells what there is"
+        return "nothing found; try other words, or no query for a list of categories"
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].words))
     fitting = [one for score, one in ranked if score or not wanted]
     lines = [
