@@ -34,14 +34,16 @@ class Match:
     `kind` is "command", "category" or "unknown" (then `words` is the part that exists).
     `nodes` are those of a category, in order of precedence, or the command's own and behind it,
     from `children` only, those that it hides. `node` has the definition, None for none.
+    `problems` are what is wrong with the category.json of a category that `find` returns.
     """
 
-    __slots__ = ("definition", "kind", "node", "nodes", "words")
+    __slots__ = ("definition", "kind", "node", "nodes", "problems", "words")
 
     def __init__(self, kind: str, words: tuple[str, ...], nodes: "Sequence[AnyNode]") -> None:
         self.kind = kind
         self.words = words
         self.nodes = nodes
+        self.problems: list[Problem] = []
         self.node = nodes[0] if kind == "command" else None
         self.definition = self.node.definition if self.node else None
 
@@ -215,7 +217,7 @@ class Catalog:
 
         A folder without commands is left out, and so is one with a reserved word.
         """
-        problems: list[Problem] = [] if category.words else [*self.problems]
+        problems = [*category.problems] if category.words else [*self.problems]
         reached: dict[str, list[AnyNode]] = {}
         for node in category.nodes if category.kind == "category" else category.nodes[:1]:
             inside = node.inside()
@@ -259,7 +261,7 @@ def _find(roots: "list[AnyNode]", words: "Sequence[str]", *, whole: bool) -> Mat
     if found.kind == "category" and not (whole and len(found.words) == len(words)):
         found = command or found
     if found.kind == "category":
-        _describe(found)
+        _describe(found, found.problems)
     _inherit(found)
     return found
 
@@ -335,7 +337,7 @@ def _aliased(nodes: "Iterable[AnyNode]", alias: str) -> str:
     return next(filter(None, found), "")
 
 
-def _describe(category: Match, problems: "list[Problem] | None" = None) -> None:
+def _describe(category: Match, problems: list[Problem]) -> None:
     """Give a category the first category.json, or command.json without entrypoint, it has.
 
     A project never describes a category that others have too: it would choose what runs there.
@@ -349,8 +351,7 @@ def _describe(category: Match, problems: "list[Problem] | None" = None) -> None:
             warnings = definition.warnings if definition else ()
         except DefinitionError as error:
             warnings = (error.problem,)
-        if problems is not None:
-            problems += warnings
+        problems += warnings
         category.definition = definition or node.definition
         if category.definition is not None:
             category.node = node

@@ -384,7 +384,8 @@ def test_a_bad_definition_is_warned_of_beside_the_good(install: Install) -> None
     assert "  good  Description\n" in shown.stdout
     assert "bad" not in shown.stdout
     assert f"{made.root}/commands/a/bad/command.json:1:15: trailing comma\n" in shown.stderr
-    assert shown.stderr.count("\n") == 1
+    assert f"{made.root}/commands/a/category.json: expected an object" in shown.stderr
+    assert shown.stderr.count("\n") == 2
     assert made.run("a", "good").all == (0, "ran\n", "")
     ran = made.run("a", "bad")
     assert (ran.status, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)

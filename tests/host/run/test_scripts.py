@@ -307,3 +307,13 @@ def test_help_and_tab_show_what_is_below(install: Install) -> None:
     assert made.run("x", "--help").stdout == page
     assert made.run("--complete", "zsh", "x", "").stdout == "files\ny\t\n"
     assert made.run("--complete", "zsh", "x", "y", "").stdout == "files\n"
+
+
+def test_a_listing_of_a_category_reports_its_bad_category_json(install: Install) -> None:
+    made = install({"commands/x/y/category.json": "{", "commands/x/y/z": ECHO})
+    (made.root / "commands/x/y/z").chmod(0o755)
+    file = f"{made.root}/commands/x/y/category.json"
+    for words in (["x", "y"], ["help", "x", "y"], ["x"], ["self", "list", "x", "y"]):
+        done = made.run(*words)
+        assert (done.status, done.stderr.count(f"cli: warning: {file}:1:2: ")) == (0, 1)
+    assert made.run("--complete", "zsh", "x", "y", "").all == (0, "none\nz\t\n", "")
