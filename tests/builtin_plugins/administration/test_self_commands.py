@@ -219,9 +219,10 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
         assert missing == (
             f"cli: warning: {folder}/.env.local: this file of variables is not there"
         )
-        needed = f"{folder}/command.json: NEEDED must be set; "
-        assert required.startswith(f"cli: warning: {needed}")
-        assert "; TIMEOUT is empty in your environment, which goes before" in required
+        empty = "TIMEOUT must have a value in your environment, or be unset there"
+        assert required.startswith(
+            f"cli: warning: {folder}/command.json: {empty}; NEEDED must be set; "
+        )
 
 
 def on_terminal(made: Made, *words: str, columns: int) -> str:
