@@ -9,7 +9,6 @@ import posix
 from host.errors import DefinitionError, HostError, Problem, SourceError
 from host.run import is_there, join, read_regular
 from host.run.child_process import fork_and_read, time_limit
-from host.run.environment import BUILT_IN_SCHEMES
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -161,7 +160,7 @@ class _Providers:
 
     def answer(self, provider: str, arguments: "Mapping[str, Any]") -> "dict[str, Any]":
         """Return what a provider answers: by key a text, or an exception with the reason."""
-        if provider in BUILT_IN_SCHEMES:
+        if provider in ("run", "file"):
             read = self.output if provider == "run" else _content
             value = decode(read(next(iter(arguments.values())))).removesuffix("\n")
             return dict.fromkeys(arguments, value.removesuffix("\r"))
