@@ -58,6 +58,8 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
                     if reader.resolves:
                         text = resolve({"env_files": entry}, reader, definition)["env_files"]
                         _offer_text(reader, source, entry, text)
+                    else:
+                        reader.layers.unasked.append(entry)
                     continue
             path = reader.expanded(entry, definition.file, "env_files")
             if path and "\0" not in path:  # a help page knows only some of the variables

@@ -70,9 +70,10 @@ class Layers:
     system   the caller's environment (SYSTEM): never changed, even if a value is empty
     offered  the assignments of all other sources by name, the strongest first
     missing  the `.env` files that are not there
+    unasked  the references in `env_files` that were not resolved
     """
 
-    __slots__ = ("_run_entry", "fixed", "missing", "offered", "system")
+    __slots__ = ("_run_entry", "fixed", "missing", "offered", "system", "unasked")
 
     def __init__(
         self,
@@ -84,6 +85,7 @@ class Layers:
         self.fixed = fixed
         self.offered: dict[str, list[Assignment]] = {}
         self.missing: list[str] = []
+        self.unasked: list[str] = []
         self._run_entry = run_entry  # returns CLI_RUN for variables that were set
 
     def offer(self, assignment: Assignment) -> None:

@@ -75,10 +75,9 @@ def resolve(
 def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
-    """Return which providers to ask for what: each scheme of a plugin once."""
+    """Return which providers to ask for what: each scheme of a plugin, program or file once."""
     providers = {row[0]: row[1] for row in reversed(reader.schemes)}
-    calls: list[Call] = []
-    asked: dict[str, dict[str, str]] = {}
+    asked: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():
         scheme, _, rest = text.partition(":")
         if scheme == "run":
@@ -90,17 +89,17 @@ def _calls(
                 what = f"{text}: {str(failure).lower()}"
                 raise SourceError(Problem(definition.file, what, key=key)) from None
             expanded = [reader.expanded(one, definition.file, key) for one in words]
-            calls.append(("run", {key: expanded}))
+            asked.setdefault(("run", *expanded), {})[key] = expanded
             continue
         argument = reader.expanded(rest, definition.file, key)
         if scheme == "file":
             path = join(definition.directory, argument)
             if definition.project is not None:
                 definition.project.check(path)
-            calls.append(("file", {key: path}))
+            asked.setdefault(("file", path), {})[key] = path
         elif scheme in providers:
-            asked.setdefault(providers[scheme], {})[key] = f"{scheme}:{argument}"
-    return [*calls, *asked.items()]
+            asked.setdefault((providers[scheme],), {})[key] = f"{scheme}:{argument}"
+    return [(provider, arguments) for (provider, *_), arguments in asked.items()]
 
 
 def _has_terminal() -> bool:
@@ -165,10 +164,10 @@ class _Providers:
 
     def answer(self, provider: str, arguments: "Mapping[str, Any]") -> "dict[str, Any]":
         """Return what a provider answers: by key a text, or an exception with the reason."""
-        if provider == "run":
-            return {key: _as_value(self.output(words)) for key, words in arguments.items()}
-        if provider == "file":
-            return {key: _as_value(_content(path)) for key, path in arguments.items()}
+        if provider in ("run", "file"):
+            read = self.output if provider == "run" else _content
+            value = decode(read(next(iter(arguments.values())))).removesuffix("\n")
+            return dict.fromkeys(arguments, value.removesuffix("\r"))
         from host.run.importing import load_reference
 
         ask = load_reference(provider)
@@ -232,7 +231,3 @@ def _content(path: str) -> bytes:
         return read_regular(path, _LARGEST, DefinitionError)
     except FileNotFoundError:
         raise HostError(f"there is no {path}") from None
-
-
-def _as_value(content: bytes) -> str:
-    return decode(content).removesuffix("\n").removesuffix("\r")

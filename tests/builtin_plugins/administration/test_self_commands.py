@@ -219,9 +219,10 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
         assert missing == (
             f"cli: warning: {folder}/.env.local: this file of variables is not there"
         )
-        assert required.startswith(f"cli: warning: {folder}/command.json: ")
-        assert "NEEDED must be set; " in required
-        assert "TIMEOUT must have a value in your environment, or be unset there" in required
+        empty = "TIMEOUT must have a value in your environment, or be unset there"
+        assert required.startswith(
+            f"cli: warning: {folder}/command.json: {empty}; NEEDED must be set; "
+        )
 
 
 def on_terminal(made: Made, *words: str, columns: int) -> str:
@@ -327,8 +328,8 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     assert f"start it with: '{target}/core/acme'\n" in first.stdout
     fresh = Made(target, target / "core" / "acme", made.home)
     assert fresh.run("--version").stdout == "Mine 9.9.9\n"
-    assert fresh.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
-    (target / "commands" / "demo" / "hello" / "main.sh").write_text("echo mine\n")
+    assert not (target / "commands").exists()  # examples come with a new cli.json only
+    fresh.write({"commands/mine.sh": "#!/bin/sh\necho mine\n"})
     again = made.run("self", "init", str(target), "--name", "acme")
     assert "every file is there" in again.stdout
     assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout
@@ -338,7 +339,7 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     again = made.run("self", "init", str(target), "--name", "acme", env=usual)
     start = f"\nto put it on PATH: mkdir -p ~/.local/bin && ln -s '{target}"
     assert f"{start}/core/acme' ~/.local/bin/\n" in again.stdout
-    assert fresh.run("demo", "hello").stdout == "mine\n"
+    assert fresh.run("mine").stdout == "mine\n"
 
 
 def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_path: Path) -> None:

@@ -187,8 +187,18 @@ def test_a_reference_in_env_files(install):
     done = made.run("a", "b", env=env(made))
     assert done.status == 1
     assert '"env_files": sops:.env.enc: unknown scheme sops' in done.stderr
-    shown = made.run("self", "env", "a", "b", env=env(made))
-    assert (shown.status, shown.stderr) == (0, "")
+    more = command(env_files=["sops:.env.enc"], required_envs=["TOKEN"], envs={"URL": "$HOST/x"})
+    made.write({"commands/a/b/command.json": more})
+    shown = made.run("self", "env", "a", "b", "TOKEN", env=env(made))
+    line = "cli: sops:.env.enc: not asked for its variables\n"
+    assert shown.all == (0, "TOKEN  is not set\n", line)
+    assert "HOST" not in made.run("self", "lint", env=env(made)).stdout
+
+
+def test_one_reference_for_two_names_is_resolved_once(install):
+    made = install(files({"TOKEN": "run:give $WHAT", "OTHER": "run:give x"}, envs={"WHAT": "x"}))
+    assert made.run("a", "b", env=env(made)).all == (0, "x|x\n", "")
+    assert asked(made) == 1
 
 
 def test_values_that_look_like_references_or_refer_to_secrets(install):

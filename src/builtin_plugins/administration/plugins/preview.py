@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginContents
@@ -75,15 +77,30 @@ def _uses(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
 def change_lines(
     former: Entry, entry: Entry, before: PluginContents, after: PluginContents
 ) -> list[str]:
-    """Return old → new, then the added and removed commands, and what the plugin newly uses."""
+    """Return old → new, the added, removed and changed commands, and what is newly used."""
     lines = [f"{former.name}: {version_text(former)} → {version_text(entry)}"]
     gone = [(words, one) for words, one in before.commands.items() if words not in after.commands]
     come = [(words, one) for words, one in after.commands.items() if words not in before.commands]
-    lines += command_lines(come, "+") + command_lines(gone, "-")
+    both = [(words, one) for words, one in after.commands.items() if words in before.commands]
+    differ = [(words, one) for words, one in both if _differs(before.commands[words], one)]
+    lines += command_lines(come, "+") + command_lines(gone, "-") + command_lines(differ, "~")
     for (what, new), (_, old) in zip(_uses(entry, after), _uses(former, before), strict=True):
         if fresh := [name for name in new if name not in old]:
             lines.append(f"  ! new {what}: {', '.join(fresh)}")
     return lines
+
+
+def _differs(old: Definition, new: Definition) -> bool:
+    """Return whether a command's own files differ; those of a package are no longer there."""
+    before, after = _own_files(old), _own_files(new)
+    return bool(before and after) and before != after
+
+
+def _own_files(one: Definition) -> dict[str, bytes]:
+    paths = [Path(one.file)] if one.is_script or not one.file else Path(one.directory).iterdir()
+    with suppress(OSError):
+        return {path.name: path.read_bytes() for path in paths if path.is_file()}
+    return {}
 
 
 def why_it_stays(session: Session, entry: Entry) -> str:

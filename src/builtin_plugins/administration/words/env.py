@@ -52,8 +52,11 @@ def command(
     described = [_described(name, shown.get(name)) for name in (*order, *unset)]
     for path in layers.missing:
         session.messages.warn(f"{path}: this file of variables is not there")
+    for entry in layers.unasked:
+        session.messages.line(f"{session.program}: {entry}: not asked for its variables")
+    pending = definition.required_envs if layers.unasked else definition.secrets
     try:
-        check_required(definition, layers, () if show_secrets else definition.secrets)
+        check_required(definition, layers, () if show_secrets else pending)
     except SourceError as failure:
         session.messages.warn(str(failure))
     if format == "json":

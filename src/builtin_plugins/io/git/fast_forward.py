@@ -31,7 +31,11 @@ def check_fast_forward(
             )
     with suppress(OperationError):  # it fails for what differs, too
         git("update-index", "-q", "--refresh")
-    git("read-tree", "-n", "-m", "-u", old, new)  # files that git does not know
+    try:
+        git("read-tree", "-n", "-m", "-u", old, new)
+    except OperationError as failure:  # files that git does not know
+        text = f"{git.directory}: {failure.problem.text}"
+        raise OperationError(text, "move the file away") from None
 
 
 def fast_forward(git: Git, old: str, new: str) -> None:

@@ -96,6 +96,21 @@ def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -
     assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
 
 
+def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(team: Team) -> None:
+    changes = {"commands/deploy/staging.sh": script("new"), "commands/own.sh": script("theirs")}
+    team.repository.commit(changes)
+    own = team.root / "commands/own.sh"
+    own.write_text("mine")
+    refused = team.colleague.run("self", "sync")
+    assert (refused.status, own.read_text()) == (1, "mine")
+    assert "commands/own.sh" in refused.stderr
+    assert refused.stderr.endswith("; move the file away\n")
+    own.unlink()
+    done = team.colleague.run("self", "sync")
+    assert done.status == 0
+    assert "  ~ deploy staging Says new\n" in done.stdout
+
+
 def test_a_repository_that_is_a_python_project_is_the_teams(team: Team) -> None:
     assert team.init().status == 0
     (team.root / "core/lib/os.sh").unlink()

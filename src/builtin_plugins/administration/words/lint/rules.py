@@ -17,7 +17,6 @@ from host.run import from_system, why_outside
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.lock import Source
 from host.run.process import start_of
-from host.run.secret_references import is_reference
 
 _HEAD = 256  # bytes that are read to distinguish a text from a binary
 _SHELLS = ("bash", "dash", "ksh", "sh")
@@ -54,8 +53,6 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     problems: list[Problem] = []
     messages: Any = SimpleNamespace(program="", warn=problems.append, debug=lambda _: None)
     reader = _VariableReader((), definition, layers, messages, schemes)
-    entries = [(entry, one) for one in reader.chain for entry in one.env_files if ":" in entry]
-    layers.missing += [entry for entry, one in entries if is_reference(entry, reader, one)]
     try:
         for source in _SOURCES:
             reader.read(source)
@@ -82,7 +79,8 @@ class _VariableReader(SourceReader):
         expand(text, names.setdefault)
         in_env_file = line > 0
         optional = {*_WITH_DEFAULT.findall(text), *self.definition.secrets}
-        for name in names if not (in_env_file or self.layers.missing) else ():
+        unknown = self.layers.missing or self.layers.unasked
+        for name in names if not (in_env_file or unknown) else ():
             if name not in optional and self.layers.get(name) is None and from_system(name) is None:
                 remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
                 self.messages.warn(Problem(path, f"nothing defines ${name}", remedy, key))
