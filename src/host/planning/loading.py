@@ -32,9 +32,7 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
         self.broken = ""
-        self._manager = pluggy.PluginManager(
-            hookspecs.PROJECT
-        )  # one per plugin isolates failures
+        self._manager = pluggy.PluginManager(hookspecs.PROJECT)  # one per plugin isolates failures
         self._manager.add_hookspecs(hookspecs)
         try:
             self.broken = self._register()
