@@ -21,7 +21,7 @@ def width_of(text: str) -> int:
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """Return `text` as lines of at most `columns` (at least 20) columns; "" gives one line."""
+    """Wrap `text` into lines of at most `columns` columns (at least 20); "" gives one line."""
     columns = max(columns, _NARROWEST)
     lines: list[str] = []
     line = ""

@@ -62,7 +62,7 @@ class Argument(Record):
 
     @property
     def option(self) -> bool:
-        """Whether it is an option: its name begins with `-`."""
+        """Whether it is an option, so its name begins with `-`."""
         return self.name.startswith("-")
 
     @property

@@ -4,7 +4,7 @@ END terminates the report. After END or the time limit, the child's process grou
 in other groups may survive (CONTRACT 14). Its stdout goes to stderr, and its stdin is empty.
 """
 
-import _signal  # `signal` costs a module of enums
+import _signal  # `signal` would import `enum`
 import posix
 
 from host.errors import HostError, SourceError
@@ -111,7 +111,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
             found = question()
         except HostError as failure:
             reason = str(failure)
-        except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - whatever
+        except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - may be any
             reason = f"raised {type(failure).__name__}: {failure}"
         answer = marshal.dumps((reason, found)).hex().encode() + END  # hex has no NUL before END
         try:
@@ -197,7 +197,7 @@ def _end(child: "Sequence[int]", *, gently: bool) -> None:
 
 
 def _kill(pid: int, number: int) -> None:
-    for kill in (posix.killpg, posix.kill):  # a forked child may not have its group yet
+    for kill in (posix.killpg, posix.kill):  # a forked child may have no group yet
         try:
             kill(pid, number)
         except (ProcessLookupError, PermissionError):

@@ -230,12 +230,12 @@ class Definition:
 
     @property
     def in_python(self) -> bool:
-        """Whether `entrypoint` names an object of a module, not a file."""
+        """Whether `entrypoint` is a Python reference and not a file."""
         return is_reference(self.entrypoint)
 
     @property
     def has_entrypoint(self) -> bool:
-        """Whether the entrypoint exists: a file in `directory`, or an object."""
+        """Whether the entrypoint's file exists in `directory`; true for a Python reference."""
         if self.in_python:
             return True
         directory, entrypoint = self.directory, self.entrypoint
@@ -310,7 +310,7 @@ def _requirements(fields: Fields, needs: "list[Any]") -> "tuple[Requirement, ...
 
 
 def _secrets(fields: Fields) -> dict[str, str]:
-    """Return the references in `secrets`, each a text with a scheme."""
+    """Return the references in `secrets` by variable; each must have a scheme."""
     if fields.value("secrets") is None:
         return {}
     found = fields.variables("secrets")
@@ -382,7 +382,7 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
 
 
 def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
-    """Return the path of the entrypoint's file, "" for a Python reference.
+    """Return the path of a command's entrypoint, "" for a Python reference.
 
     Raises CannotStartError if the command does not run on this system, and DefinitionError if the
     entrypoint is outside the command's folder.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from host.run.lock import Source
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_SHOWN = 5  # problems of one file that are reported one by one
+_MOST_SHOWN = 5  # problems of one file; further ones are only counted
 # Variables that a command with "sudo" must not get from a `.env` file; neither LD_….
 _NEVER_WITH_SUDO = frozenset(
     [
@@ -21,7 +21,7 @@ _NEVER_WITH_SUDO = frozenset(
         *("PYTHONSTARTUP", "RUBYOPT"),
     ]
 )
-_SPECIAL = frozenset("#\\'\"`")  # in an unquoted value
+_SPECIAL = frozenset("#\\'\"`")  # characters in an unquoted value that need the full parser
 
 
 class Binding(Record):

@@ -26,7 +26,7 @@ FRAMEWORK_NAMES = (
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),
 )
-"""Variables that describe a run; `OpenInstallation.run_variables` has their values."""
+"""Variables that describe a run; `OpenInstallation.run_variables` returns their values."""
 
 # The lowest rank wins. Rank 5, a default in the script, applies if no layer sets the variable.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
@@ -36,7 +36,7 @@ SETTINGS = 3
 ENV_FILES = 4
 SECRETS = 4.5  # resolved last, and only if nothing else sets the variable
 RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
-"""Ranks of the program's own readers; any other source has a rank from ENVS to ENV_FILES."""
+"""Ranks of the built-in readers; any other source has a rank from ENVS to ENV_FILES."""
 
 BUILT_IN_SCHEMES = ("run", "file")  # schemes of references to secrets
 
@@ -233,7 +233,7 @@ class SourceReader(Record):
 
 
 class RunReader(SourceReader):
-    """The reader of a run, which resolves references to secrets."""
+    """The reader of a run; it resolves references to secrets."""
 
     resolves = True
 

@@ -23,13 +23,8 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_LARGEST = 1 << 20  # bytes of a definition that is searched for a key
-_DEFAULTS = (
-    b"env",
-    b"group",
-    b"requires",
-    b"\\u",
-)  # in category.json, or escapes
+_LARGEST = 1 << 20  # bytes of a definition; a larger one is not searched for keys
+_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # in category.json, or escapes
 _ALIASES = (b"aliases", b"\\u")
 _NO_SUBFOLDERS = 2  # hard links of a folder without subfolders: its parent's and its `.`
 _EXTENSIONS = (  # of scripts, in order of precedence
@@ -251,7 +246,7 @@ class FolderNode(Node):
         return definition
 
     def _main(self) -> str:
-        """Return the script `main` that makes the folder a command, "" for none."""
+        """Return the path of the script `main` that makes the folder a command, "" for none."""
         if self.tree.scripts is None or self.parent is None or not self.is_folder:
             return ""
         if is_file(f"{self.at}/category.json"):

@@ -184,7 +184,7 @@ class OpenInstallation:
         return usable_projects(roots, program, self.commands_dir, environ)
 
     def cached(self, kind: str) -> str:
-        """Return the path of a file in the user's cache directory."""
+        """Return the path of this installation's cache file with the extension `kind`."""
         return f"{self.locks[1]}.{kind}"
 
     @property

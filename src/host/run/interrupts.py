@@ -1,6 +1,6 @@
 """Handle Ctrl-C, and end the process by a signal."""
 
-import _signal  # `signal` costs a module of enums
+import _signal  # `signal` would import `enum`
 import posix
 
 UNBLOCK = "unblock_interrupt"  # option -X of a Python that starts with SIGINT blocked

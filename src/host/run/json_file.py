@@ -91,7 +91,7 @@ def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
     try:
         from _json import make_scanner
 
-        return make_scanner(_Rules)  # type: ignore[arg-type]  # it only reads attributes
+        return make_scanner(_Rules)  # type: ignore[arg-type]  # only reads attributes
     except (ImportError, AttributeError):
         from json import JSONDecoder
 
@@ -224,7 +224,7 @@ class Fields:
         return found
 
     def objects(self, key: str) -> "list[Fields]":
-        """Return the fields of each object of an array."""
+        """Return the fields of each object in the array under `key`."""
         return [
             Fields(self.path, item, f"{self._inside}{key}[{index}]")
             for index, item in enumerate(self.array(key, "an array of objects"))

@@ -61,7 +61,7 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
 
 
 def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
-    """Return CLI_RUN with the entry `own`, which replaces an older one of the same `root`."""
+    """Return CLI_RUN with the entry `own`; it replaces an older entry with the same `root`."""
     runs = outer_runs(environ)
     known = entry_of(root, runs)
     texts = environ[RUN].split(" ")

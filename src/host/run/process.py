@@ -1,6 +1,6 @@
 """The process: its original environment, how to start an entrypoint, and `execve`."""
 
-import _signal  # `signal` costs a module of enums
+import _signal  # `signal` would import `enum`
 import _stat
 import posix
 import sys
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads as many to find a script's interpreter
-TOO_LARGE = "unset large variables, or give fewer arguments"  # the remedy
+TOO_LARGE = "unset large variables, or give fewer arguments"  # a remedy
 # The code that starts a command in Python; -m would import `runpy` first.
 PYTHON_COMMAND = (
     "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
@@ -112,7 +112,7 @@ def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
 
 
 def execute(plan: Exec) -> HostError:
-    """Replace this process by the planned one; return the error if that fails."""
+    """Replace this process with the planned one; return the error if that fails."""
     argv = [encode(word) for word in plan.argv]
     environment = {encode(name): encode(value) for name, value in plan.env.items()}
     for number in ignored_by_caller(plan.env):
@@ -131,7 +131,7 @@ def execute(plan: Exec) -> HostError:
         if failure.errno == ENOENT:
             return MissingError(Problem(plan.path, "it or its interpreter is missing"))
         return CannotStartError(Problem(plan.path, f"cannot be started: {failure.strerror}"))
-    raise AssertionError("execve returned")  # pragma: no cover - it cannot
+    raise AssertionError("execve returned")  # pragma: no cover - impossible
 
 
 class Start(Record):

@@ -37,7 +37,7 @@ class Project:
 
     @property
     def tree(self) -> Tree:
-        """The tree of its commands."""
+        """The tree of the project's commands."""
         return Tree(self.commands_dir, scripts={})
 
     @property

@@ -72,7 +72,7 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
         kind = type(status).__name__
         what = f"it returned {kind}; expected an exit status, or None"
         raise PluginError(Problem(reference, what))
-    return status % 256 or int(status != 0)  # the system keeps the lowest eight bits
+    return status % 256 or int(status != 0)  # the system keeps only the lowest eight bits
 
 
 def flush() -> None:

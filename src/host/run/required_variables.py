@@ -23,7 +23,7 @@ _EXPECTED = {
 
 
 def fault(name: "RequiredVariable", value: str | None) -> str:
-    """Return what is wrong with a value of the variable, "" if nothing is."""
+    """Return what is wrong with a value of the variable, "" if it is valid."""
     if not value:
         return "must be set" if value is None else "must not be empty"
     if not name.type or _has_type(name.type, value):

@@ -106,7 +106,7 @@ def _block(path: str, lines: "list[str]") -> "dict[str, str]":
     if not text.strip():
         return {}
     values = parse_json(path, text.encode("utf-8", "surrogatepass"))
-    fields = Fields(path, values)  # an object
+    fields = Fields(path, values)  # raises unless it is an object
     for key in ("name", "entrypoint", "script"):
         if fields.value(key) is not None:
             raise fields.refused(key, "is not a key of a script, whose own name counts")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Call = tuple[str, Mapping[str, Any]]
 
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
-_TIMEOUTS = (30.0, 120.0)  # seconds without and with a terminal
+_TIMEOUTS = (30.0, 120.0)  # seconds, without and with a terminal
 _GRACE = 1.0  # seconds for the child to report the late providers
 _LARGEST = 1 << 20  # bytes of a value
 _LONGEST_REASON = 200  # characters

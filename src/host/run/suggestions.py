@@ -1,4 +1,4 @@
-"""Suggestions: the known names that resemble a misspelt one."""
+"""Suggestions: known names that resemble a misspelt one."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

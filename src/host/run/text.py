@@ -54,7 +54,7 @@ def decode(raw: bytes) -> str:
 
 
 def encode(text: str) -> bytes:
-    """Return the bytes of a text made by `decode` or read from a UTF-8 file."""
+    """Return the bytes of a text from `decode` or from a UTF-8 file."""
     return text.encode("utf-8", "surrogateescape")
 
 
