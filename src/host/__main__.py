@@ -1,6 +1,6 @@
-"""`main` replaces this process by the command to run; `host.cli` handles everything else."""
+"""`main` replaces this process with the command to run; `host.cli` handles everything else."""
 
-import _signal  # `signal` costs a module of enums
+import _signal  # `signal` would import `enum`
 import gc
 import posix
 import sys
@@ -280,7 +280,7 @@ def _library(lib_dir: str) -> str:
     """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
     package = dirname(__file__)
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
-    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # wheel or checkout
+    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # in a wheel or a checkout
     return next(filter(is_file, paths), "")
 
 

@@ -1,4 +1,4 @@
-"""The errors that a user can cause, each with the exit status that it ends in.
+"""The errors that a user can cause, each with its exit status.
 
     HostError                1    base, and any other failure
     ├── InstallationError    1    cli.json missing or wrong, no usable installation
@@ -6,7 +6,7 @@
     ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read
     ├── PluginError          1    a plugin or registry.json is wrong
     ├── OperationError       1    a command could not do its work
-    ├── NotConfirmedError    1    a command that asks before it runs got no yes
+    ├── NotConfirmedError    1    the user did not confirm a command that asks before it runs
     ├── UsageError           2    unknown category, command or option
     ├── CannotStartError   126    the command exists but cannot start on this machine
     └── MissingError       127    the entrypoint, its interpreter or a required program is missing
@@ -107,7 +107,7 @@ class HostError(Exception):
 
 
 class InstallationError(HostError):
-    """The installation cannot be found or its cli.json is wrong."""
+    """The installation cannot be found, or its cli.json is invalid."""
 
 
 class DefinitionError(HostError):
@@ -119,7 +119,7 @@ class SourceError(HostError):
 
 
 class PluginError(HostError):
-    """A plugin, or the registry that lists plugins, is wrong."""
+    """A plugin, or the registry that lists plugins, is invalid."""
 
 
 class OperationError(HostError):

@@ -18,7 +18,7 @@ as broken, with the reason.
 
 Plugins are called in the order of their names, after the built-in ones. `tryfirst=True` and
 `trylast=True` call a hookimpl before or after those of all other plugins. For `render_listing`
-and `is_installed` the order is reversed and the first result is used, as in pluggy. Wrappers
+and `is_installed` the order is reversed, and the first result is used, as in pluggy. Wrappers
 are refused, so that no plugin can change another plugin's results.
 """
 

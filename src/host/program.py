@@ -71,7 +71,7 @@ class Program:
         if not root or not name:
             raise HostError("this works in a command of an installation only")
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
-        called, behind = sys.argv[0], f" {' '.join(words)}"  # as python_entrypoint sets it
+        called, behind = sys.argv[0], f" {' '.join(words)}"  # set by python_entrypoint
         program = called.removesuffix(behind) if called.endswith(behind) else "cli"
         layout, messages = Layout(program, root, config_file), Messages(program + behind, environ)
         return cls(Session(layout, environ, messages, safe=False), words)

@@ -67,7 +67,7 @@ class CategoryDeclaration(Record):
 
 
 class EnvSource(Record):
-    """A source of variables for the commands whose words start with `words`.
+    """A source of variables for the commands whose words begin with `words`.
 
     Plugin sources are read after settings.conf and before `.env` files. Set either `files` or
     `provider`.

@@ -1,4 +1,4 @@
-"""Which variables are secret, by their names, and how values and texts are shown without them."""
+"""Decide which variables are secret by their names, and mask secrets in values and texts."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
-# What stands before the @ of an address: behind `//`, or a word with a colon.
+# The login before the @ of an address: after `//`, or a word with a colon.
 _LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]*)(?=@)"
-# A host with a port that is none is the beginning of a password with a slash or a blank in it.
+# An invalid port after the host is probably a password that contains a slash or a blank.
 _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 
-# What a word of a secret's name ends with.
+# Endings of words in names of secrets.
 _SECRET_ENDS = (
     *("AUTH", "AUTHORIZATION", "BEARER", "COOKIE", "COOKIES", "CREDENTIAL", "CREDENTIALS", "CREDS"),
     *("JWT", "KEY", "KEYS", "PASS", "PASSPHRASE", "PASSWD", "PASSWORD", "PASSWORDS", "PAT"),
@@ -31,15 +31,15 @@ _NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS", "COMPAT", "MONKEY"])
 _DIGITS = "0123456789"
 
 _MASK = "********"
-_SHORT = 3  # characters; a shorter secret is hidden in other values only where it stands alone
+_SHORT = 3  # characters; a shorter secret is masked in other values only as a separate word
 _SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"])
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a variable of this name holds a secret, by the words between its `_`.
+    """Return whether a variable of this name contains a secret, by the words between its `_`.
 
-    The digits at the end of a word do not count. A secret can be in other values, too: use
-    `masked` for variables that people are shown.
+    Digits at the end of a word are ignored. Other values can contain a secret too, so use
+    `masked` before you show variables.
     """
     if name.upper() in _NO_SECRET:
         return False
@@ -48,10 +48,10 @@ def is_secret(name: str) -> bool:
 
 
 def is_hidden_everywhere(value: str) -> bool:
-    """Return whether the value of a secret is hidden wherever a text contains it.
+    """Return whether the value of a secret is masked in every text that contains it.
 
-    A value of one or two characters is not, as too many texts contain it; nor is `true`, `off`
-    or another switch::
+    A value of one or two characters is not, because too many texts contain it. Switches such as
+    `true` and `off` are not masked either::
 
         hidden = [one for one in secrets if is_hidden_everywhere(one)]
     """
@@ -61,8 +61,8 @@ def is_hidden_everywhere(value: str) -> bool:
 def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
     """Return which of the variables `names` the definition of a command declares as secret.
 
-    These are its `secrets`, and the names in `required_envs` and variables of arguments with
-    `"secret": true`::
+    These are its `secrets`, and with `"secret": true` names in `required_envs` and the variables
+    of arguments::
 
         found = program.environment(command.words)
         shown = masked(found, secrets=declared_secrets(command.definition, found))
@@ -78,12 +78,12 @@ def masked(
     caller: Mapping[str, str] | None = None,
     secrets: Collection[str] = (),
 ) -> dict[str, Variable]:
-    """Return the variables as people may see them: as `self env` shows them.
+    """Return the variables with secrets masked, as `self env` shows them.
 
-    A value is shown as `********` if `is_secret` accepts its name, or if `secrets`
-    (`declared_secrets`) has it. The same holds inside other values and shadowed ones. The
-    credentials of an address are `…`. `caller` has the variables that only the caller sets,
-    whose secrets are masked, too; by default it is this process's environment::
+    A value becomes `********` if `is_secret` is true for its name, or if `secrets` (see
+    `declared_secrets`) contains its name. Secret values are also masked inside other values and
+    in shadowed values. Credentials in addresses become `…`. Secrets of the environment `caller`,
+    by default that of this process, are masked too::
 
         found = Program.current().environment(("deploy", "status"))
         for name, one in masked(found).items():
@@ -106,7 +106,7 @@ def masked(
 
 
 def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
-    """Return what finds secrets in other values, the longest first."""
+    """Return a pattern that finds secrets in other values, the longest first."""
     import re
 
     parts = []
@@ -119,15 +119,14 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
 
 
 def masked_text(text: str) -> str:
-    """Return `text` with the credentials of all in it that looks like an address as `…`.
+    """Return `text` with `…` in place of the credentials of addresses, even malformed ones.
 
-    Those are user and password, where ssh's user is no secret, and secret-looking
-    values of a query; also of what is too broken to be an address. A password may contain
-    blanks. Takes linear time.
+    Credentials are the user and password (ssh's user is no secret), and query values whose names
+    look secret. A password may contain blanks. Takes linear time.
     """
-    if "@" not in text and "=" not in text:  # then nothing in it is a credential
+    if "@" not in text and "=" not in text:  # it has no credentials
         return text
-    import re  # costs a listing 10 ms
+    import re  # takes 10 ms of a listing
 
     def without_login(found: re.Match[str]) -> str:
         is_ssh = found.string.endswith("ssh://", 0, found.start())
@@ -138,6 +137,6 @@ def masked_text(text: str) -> str:
 
     shown = ""
     for line in text.splitlines(keepends=True):
-        before, at, behind = line.rpartition("@")  # each attempt finds an @, so time is linear
+        before, at, behind = line.rpartition("@")  # each attempt finds an @: linear time
         shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at) + behind
     return re.sub(_PARAMETER, without_value, shown)

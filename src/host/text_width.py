@@ -1,6 +1,6 @@
-"""The columns that a text takes on a terminal, wide and combining characters included.
+"""The width of text on a terminal in columns, including wide and combining characters.
 
-Most text is ASCII (and our own …), where a character is a column; wcwidth is loaded for the rest.
+Most text is ASCII (plus `…`) with one column per character; wcwidth is loaded only for other text.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ _NARROWEST = 20
 
 
 def width_of(text: str) -> int:
-    """Return the columns that a printable `text` takes."""
+    """Return the number of columns of a printable `text`."""
     if text.isascii() or text.replace("…", "").isascii():
         return len(text)
     from host.run.importing import complete_import_path
@@ -21,7 +21,7 @@ def width_of(text: str) -> int:
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """Return `text` as lines of at most `columns` (at least 20) columns; "" gives one line."""
+    """Wrap `text` into lines of at most `columns` columns (at least 20); "" gives one line."""
     columns = max(columns, _NARROWEST)
     lines: list[str] = []
     line = ""
@@ -39,7 +39,7 @@ def wrap(text: str, columns: int) -> list[str]:
 
 
 def cut(text: str, columns: int) -> str:
-    """Return a printable `text` that takes at most `columns` columns, with … where it is cut."""
+    """Return a printable `text` cut to at most `columns` columns, with `…` at its end if cut."""
     if width_of(text) <= columns:
         return text
     return f"{text[: _fitting(text, columns - 1)]}…"

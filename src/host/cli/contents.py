@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Contents(Record):
-    """The categories and commands directly in, or below, some category; sorted by words.
+    """The categories and commands in a category, direct or recursive, sorted by words.
 
     An invalid definition is left out and reported in `problems`.
     """
@@ -23,7 +23,7 @@ class Contents(Record):
     problems: tuple[Problem, ...]
 
     def listed(self, *, everything: bool) -> Contents:
-        """Leave out hidden commands and those for another system, unless `everything`."""
+        """Return it without hidden commands and those for other systems, unless `everything`."""
         if everything:
             return self
         shown = [one for one in self.commands if one.definition.is_listed]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from host.run.installation import OpenInstallation
 
-_SLOWEST_CLOCK = 2_100_000_000  # ns; FAT counts in steps of two seconds
+_SLOWEST_CLOCK = 2_100_000_000  # ns; FAT stores times in steps of two seconds
 _MOST_BYTES = 64 * 1024 * 1024
 FORMAT = f"cli-host index 9 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _HEAD = len(FORMAT) + len(checksum(b""))
@@ -82,7 +82,7 @@ class DefinitionIndex:
             try:
                 status = os.stat(place)
                 if status.st_uid != os.geteuid() or status.st_mode & 0o077:
-                    continue  # somebody else may have written it
+                    continue  # another user may have written it
                 content = memoryview(read_regular(place, 2 * _MOST_BYTES, HostError))
                 body = content[_HEAD:]
                 if content[:_HEAD] == FORMAT + checksum(body):

@@ -1,4 +1,4 @@
-"""Dispatch of everything that runs no command: `--version`, listings, help pages, `self`.
+"""Dispatch command lines that run no command: `--version`, listings, help pages, `self`.
 
 Each of them imports only what it needs: `--version` almost nothing, a listing no plugin, `self`
 no renderer.
@@ -32,7 +32,7 @@ def run_cli(session: "Session", asked: GlobalOptions) -> int:
         if session.installation.config.follow == "notice" and posix.isatty(1) and posix.isatty(2):
             _run_self(session, GlobalOptions(("self", "news")))
     except HostError:
-        pass  # the answer itself is complete
+        pass  # the output is already complete
     return status
 
 

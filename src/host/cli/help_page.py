@@ -1,4 +1,4 @@
-"""The help page of a command, made from its definition."""
+"""Make the help page of a command from its definition."""
 
 from __future__ import annotations
 

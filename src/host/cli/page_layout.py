@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from host.run.argument_spec import Argument
 
 _INDENT = "  "
-_GAP = 2  # columns between a term and its explanation
+_GAP = 2  # columns between term and explanation
 _WIDEST_TERM = 28  # columns; a longer term gets its own line
 
 
@@ -38,7 +38,7 @@ class Page:
         self._lines.append(self.terminal.styled(printable(text), "heading"))
 
     def paragraph(self, text: str) -> None:
-        """Add a text, wrapped to the terminal's width."""
+        """Add a paragraph, wrapped to the terminal's width."""
         if text:
             self._lines += wrap(printable(text), self.terminal.width)
 
@@ -106,5 +106,5 @@ class Page:
         self._lines += lines
 
     def text(self) -> str:
-        """Return the page."""
+        """Return the page as text."""
         return "".join(f"{line.rstrip()}\n" for line in self._lines)

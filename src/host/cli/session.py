@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from host.run.lock import Lock
 else:
 
-    class cached_property:  # noqa: N801 - functools has the same, but costs a listing 3 ms
-        """An attribute that is computed when it is first read, and kept."""
+    class cached_property:  # noqa: N801 - importing functools takes 3 ms
+        """An attribute that is computed on first access and cached."""
 
         def __init__(self, method: object) -> None:
             self.method = method

@@ -111,7 +111,7 @@ def _unknown(found: Match, word: str) -> str:
 
 
 def _refused(found: Match, word: str) -> str:
-    """Return why the folder or file of that name is no command, "" if there is none."""
+    """Return why the folder or file with the name `word` is no command, "" if there is none."""
     for directory in found.directories if is_word(word) else ():
         path = os.path.join(directory, word)
         if os.path.isdir(path):

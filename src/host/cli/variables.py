@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from host.run.lock import Source
 
 _LARGEST = 16 << 20  # bytes of a settings.conf; a larger one is skipped
-_SHORTEST_VALUE = 20  # columns of a value that is cut
+_SHORTEST_VALUE = 20  # columns of a cut value, at least
 UNKNOWN = "\0"  # placeholder value of sources that are code; no real value contains NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-_CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for files moves every 4 to 10 ms
+_CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for file times ticks every 4 to 10 ms
 
 
 def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:

@@ -84,7 +84,7 @@ def _source(plugin: Plugin, record: EnvSource) -> Source:
 
 
 def _scheme(plugin: Plugin, record: SecretScheme) -> tuple[str, str, str]:
-    """Return scheme, provider and plugin."""
+    """Return the scheme, its provider and the plugin's name."""
     scheme = record.scheme
     plain = scheme.replace("-", "").replace("+", "")
     if not (plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()):

@@ -101,7 +101,7 @@ def entry_points() -> list[Plugin]:
     found = []
     for distribution in importlib_metadata.distributions():
         try:
-            place = getattr(distribution, "_path", None)  # there is no public name for it
+            place = getattr(distribution, "_path", None)  # there is no public attribute
             files = [place / name for name in ("entry_points.txt", "METADATA")] if place else []
             if any(one.exists() and not one.is_file() for one in files):
                 continue  # reading a FIFO never ends
@@ -112,7 +112,7 @@ def entry_points() -> list[Plugin]:
         except Exception:  # noqa: BLE001, S112 - another package's files may hold anything
             continue
         builtin = name == OWN_DISTRIBUTION
-        project = re.sub("[-_.]+", "-", name).lower()  # as packaging compares names
+        project = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
         found += [
             Plugin(point.name, name, version, point.value, ours=builtin, project=project)
             for point in points

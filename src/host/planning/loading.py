@@ -119,7 +119,7 @@ def _load_file(plugin: Plugin) -> ModuleType:
     """Import a hooks file under a unique module name, without writing bytecode."""
     loader = SourceFileLoader(package_of(plugin), plugin.file)
     spec = importlib.util.spec_from_loader(loader.name, loader)
-    assert spec  # noqa: S101 - a loader is given
+    assert spec  # noqa: S101 - for mypy
     module = importlib.util.module_from_spec(spec)
     sys.modules[loader.name] = module
     kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True

@@ -29,7 +29,7 @@ def check_programs(
     lock: "Lock",
     known: str,
 ) -> None:
-    """Raise MissingError if a command's programs are missing or of other versions.
+    """Raise MissingError if required programs are missing or have the wrong version.
 
     `words` and `environ` belong to the command; `known` is the path of the version cache.
     """

@@ -1,4 +1,4 @@
-"""What a definition may declare: its `args` → checked `Argument`s."""
+"""Check the `args` of a definition and convert them to `Argument`s."""
 
 from host.run import EFFECTS
 from host.run.argument_spec import REPEATS, Argument, expected, numbered, shown
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from host.run.json_file import Fields
 
 TYPES = ("string", "integer", "number", "path", "file", "directory")
-COMPLETIONS = ("file", "directory", "none")  # any other is a program of the command
+COMPLETIONS = ("file", "directory", "none")  # any other value is a program in the command's folder
 
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _NAME = _LETTERS | frozenset("-_")
-_LONGEST_NAME = 60  # characters of one in an error
+_LONGEST_NAME = 60  # characters of a name in an error
 _NOT_OF_FLAGS = ("type", "choices", "required", "complete", "pattern", "secret")
 _OF_OPTIONS = ("short", "value", "negatable", "effects")
 
@@ -24,15 +24,15 @@ _OF_OPTIONS = ("short", "value", "negatable", "effects")
 def read_declarations(
     declared: "Sequence[Fields]", folder: str, *, ours: bool = False
 ) -> tuple[Argument, ...]:
-    """Return the checked arguments of a command; raises DefinitionError naming entry and key.
+    """Return the checked arguments of a command; raises DefinitionError with entry and key.
 
-    `folder` is the command's, "" for one that a plugin declares in code. Those of our own plugins
-    (`ours`) may be completed by their code.
+    `folder` is the command's folder, "" for a command that a plugin declares in code. The built-in
+    plugins (`ours`) may name a Python reference as `complete`.
     """
     found: dict[str, Argument] = {}
     last: Argument | None = None  # positional argument
-    taken: dict[str, Argument] = {}  # by option, and by variable
-    parts: dict[str, Argument] = {}  # by the variable of which theirs looks like a part
+    taken: dict[str, Argument] = {}  # by option and by variable
+    parts: dict[str, Argument] = {}  # by the variable X, if their own looks like X_1 or X_COUNT
     for fields in declared:
         argument = _argument(fields)
         _check_name(argument, fields)
@@ -98,7 +98,7 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
 
 
 def _check_kind(argument: Argument, fields: "Fields") -> None:
-    """Refuse keys that are for another kind: flag, option with a value, or positional argument."""
+    """Refuse keys that this kind of argument (flag, option or positional) cannot have."""
     keys: tuple[str, ...] = _OF_OPTIONS
     why = f'only an option has it; "name" would be --{argument.bare_name}'
     if argument.flag:
@@ -112,7 +112,7 @@ def _check_kind(argument: Argument, fields: "Fields") -> None:
 
 
 def _check_values(argument: Argument, fields: "Fields") -> None:
-    """Refuse choices, patterns and defaults that do not fit."""
+    """Refuse invalid patterns, and choices or a default that the argument does not accept."""
     if argument.pattern:
         import re
 
@@ -148,7 +148,7 @@ def _check_program(program: str, key: str, fields: "Fields", folder: str) -> Non
 def _check_alone(
     argument: Argument, fields: "Fields", taken: dict[str, Argument], parts: dict[str, Argument]
 ) -> None:
-    """Refuse an option or a variable that an argument before has, too; take those of this one."""
+    """Refuse options and variables that an earlier argument has; register this argument's."""
     name, variable = argument.name, argument.variable
     options = (name if argument.option else "", argument.short, argument.negation)
     marks = [variable, *filter(None, options)]

@@ -1,4 +1,4 @@
-"""How words are matched: those of a command line → the variables of the declared arguments."""
+"""Parse the words of a command line into the variables of the declared arguments."""
 
 import _stat
 import posix
@@ -16,7 +16,7 @@ _NOTHING: "Mapping[str, str]" = {}
 
 
 class MissingArgumentsError(UsageError):
-    """Required arguments are absent, and nothing else is wrong; `line` has what is given."""
+    """Only required arguments are missing; `line` has the given ones."""
 
     def __init__(self, error: UsageError, line: "CommandLine") -> None:
         super().__init__(error.problem)
@@ -24,7 +24,7 @@ class MissingArgumentsError(UsageError):
 
 
 def without(arguments: "Sequence[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return the environment less every variable that these arguments can have."""
+    """Return the environment without the variables of these arguments."""
     return {
         name: value
         for name, value in environ.items()
@@ -39,10 +39,10 @@ def parse(
     words: "Sequence[str]" = (),
     environ: "Mapping[str, str]" = _NOTHING,
 ) -> "CommandLine":
-    """Return the command line of the words `args`, checked; raises UsageError.
+    """Parse and check the words `args`; raises UsageError.
 
-    None stands for no words at all, unchecked; so does a lone `--help` or `-h`, which the script
-    answers. `program` and the command's own `words` are for the error; `environ` is the caller's.
+    If `args` is None, or only `--help` or `-h` for the script, no words are parsed and nothing is
+    checked. `program` and the command's `words` are for errors; `environ` is the caller's.
     """
     asks = args is None or asks_help(args)
     line = CommandLine(arguments, () if args is None or asks else args, program, words)
@@ -55,10 +55,11 @@ def parse(
 
 
 class CommandLine:
-    """The words of a command line, sorted into the `texts` of each argument by its name.
+    """A parsed command line; `texts` has the texts of each argument by the argument's name.
 
-    `loose` are those that no option takes, `options` has each under all of its names.
-    `waiting` is one whose value is still to come, `ended` whether no option can come any more.
+    `loose` are the words that are neither options nor their values. `options` has each option
+    under all its names. `waiting` is an option whose value is missing at the end of the line.
+    `ended` is true after `--`.
     """
 
     __slots__ = (
@@ -89,7 +90,7 @@ class CommandLine:
         self.ended = False
 
     def read(self) -> None:
-        """Take the options; what is left over is loose. Options end at `--`."""
+        """Parse the options; all other words become `loose`. Options end at `--`."""
         while self.rest:
             word = self.rest.pop()
             if word == "--":
@@ -105,11 +106,11 @@ class CommandLine:
                 self.loose.append(word)
 
     def is_negative(self, word: str) -> bool:
-        """Check for a number rather than options such as `-3`."""
+        """Return whether a word is a number, and not an option such as `-3`."""
         return is_number(word) and word[:2] not in self.options
 
     def is_option(self, word: str) -> bool:
-        """Check for a word that cannot be the value of the option before it."""
+        """Return whether a word is an option, and so not the value of the option before it."""
         if word.startswith("--"):
             name = word.partition("=")[0]
             return name in ("--", "--help") or name in self.options
@@ -123,7 +124,7 @@ class CommandLine:
         self.take(argument, value if equals else "false" if name == argument.negation else None)
 
     def short(self, word: str) -> None:
-        """Take `-abc`: flags, of which the last may be an option whose value follows."""
+        """Parse `-abc`: flags, the last of which may be an option with a value."""
         for index, letter in enumerate(word[1:], 2):
             argument = self.option(f"-{letter}", word)
             rest = word[index:]
@@ -145,7 +146,7 @@ class CommandLine:
         raise self.unfit(f"unknown option {shown(name)}", _nearest(word, known) or None)
 
     def take(self, argument: Argument, value: str | None = None) -> None:
-        """Note an option; where it needs a value and has none, the next word is it."""
+        """Store an option; if it needs a value and `value` is None, use the next word."""
         if argument.flag:
             value = value or "true"
         elif value is None:
@@ -162,7 +163,7 @@ class CommandLine:
             self.texts[argument.name] = [value]
 
     def place(self) -> None:
-        """Give the loose words to the positional arguments, in order."""
+        """Assign the loose words to the positional arguments, in order."""
         loose = self.loose
         for argument in self.arguments:
             if argument.option or not loose:
@@ -173,20 +174,20 @@ class CommandLine:
             raise self.unfit(f"{shown(loose[0])} is one word too many")
 
     def add_callers(self, environ: "Mapping[str, str]") -> None:
-        """Take the caller's variables for arguments that no word gives."""
+        """Add the caller's variables for arguments that no word sets."""
         for argument in self.arguments:
             if argument.env in environ and argument.name not in self.texts:
                 self.texts[argument.name] = [environ[argument.env]]
 
     def values(self, argument: Argument) -> "Sequence[str]":
-        """Return what was given for an argument, else its default, else nothing."""
+        """Return the texts of an argument, else its default, else ()."""
         found = self.texts.get(argument.name)
         if found is None:
             return () if argument.default is None else (argument.default,)
         return found
 
     def check(self) -> None:
-        """Refuse values that do not fit, what conflicts, and last of all what is missing."""
+        """Refuse wrong values and conflicts, then missing arguments."""
         missing = []
         for argument in self.arguments:
             for text in self.values(argument):
@@ -203,7 +204,7 @@ class CommandLine:
             raise MissingArgumentsError(self.unfit(f"{', '.join(missing)} {are} missing"), self)
 
     def check_text(self, argument: Argument, text: str) -> None:
-        """Refuse a text that is no value of the argument."""
+        """Refuse a text that the argument does not accept."""
         name = argument.bare_name
         if not argument.accepts(text):
             what = f"{name}: expected {expected(argument, argument.choices)}"
@@ -214,12 +215,12 @@ class CommandLine:
             raise self.unfit(f"{name}: {shown(text)} {why}", "")
 
     def is_given(self, argument: Argument) -> bool:
-        """Check whether an argument is given; a flag that is false is not."""
+        """Return whether an argument is given; a false flag is not."""
         texts = self.texts.get(argument.name, ())
         return any(map(_is_true, texts)) if argument.flag else bool(texts)
 
     def unfit(self, text: str, hint: str | None = None) -> UsageError:
-        """Return the error for words that do not fit, by default with the usage line."""
+        """Return the error for a wrong command line, by default with the usage line."""
         if hint is None:
             hint = f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
         return UsageError(Problem(self.command, text, hint))
@@ -245,7 +246,7 @@ def _is_true(text: str) -> bool:
 
 
 def _why_not(kind: str, path: str) -> str:
-    """Return why `path` is no value of an argument for a file or directory, "" if it is one."""
+    """Return why `path` is not an existing file or directory (`kind`), "" if it is."""
     try:
         is_directory = _stat.S_ISDIR(posix.stat(encode(path)).st_mode)
     except FileNotFoundError:
@@ -258,7 +259,7 @@ def _why_not(kind: str, path: str) -> str:
 
 
 def _nearest(word: str, names: "Sequence[str]") -> str:
-    """Return the remedy for a word that is like one of `names` or begins it; else ""."""
+    """Return a remedy with the name that resembles or begins with `word`, "" if there is none."""
     from host.run.suggestions import closest
 
     begun = [one for one in names if word.strip("-") and one.startswith(word)]

@@ -1,6 +1,6 @@
-"""What an argument is: its record, which texts are values of it, and how it reads on pages.
+"""The record of a declared argument: which texts it accepts, and how pages show it.
 
-A run loads this for a command that declares arguments, and for no other.
+A run loads this only for a command that declares arguments.
 """
 
 from host.run import Record
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 REPEATS = "..."  # after the name of a positional argument
-TRUE = ("true", "1", "on", "yes")  # what the variable of a flag can hold, in any case
+TRUE = ("true", "1", "on", "yes")  # values of a flag's variable, in any letter case
 FALSE = ("false", "0", "off", "no", "")
 
 _NUMBER = frozenset("0123456789+-.eE")
@@ -27,18 +27,18 @@ class Argument(Record):
     short         "-f", or "" for none
     value         the placeholder of an option's value; "" for a flag and for a positional one
     type          "string", "integer", "number", "path", "file" or "directory"; "" for a flag
-    choices       the texts that it takes, () for any
-    default       the text that stands for an absent one, None for none
+    choices       the texts that it accepts, () for any
+    default       the text if it is not given, None for none
     required      whether it must be given
     complete      "file", "directory", "none", a program in the command's folder, or ""
     description   shown to people
     repeats       whether it takes any number of words, or may be given any number of times
-    env           the caller's variable that stands for an absent one, before the default; or ""
+    env           the caller's variable that is used before the default, or ""
     negatable     whether `--no-…` makes the flag false
     conflicts     names of arguments that must not be given together with this one
     pattern       a regular expression that the whole text must match, or ""
-    secret        whether its text is shown to nobody
-    effects       what a run with this option does: "read", "change", "destroy"; "" for no more
+    secret        whether its text is never shown
+    effects       the effects of a run with this option: "read", "change", "destroy"; or ""
     choices_from  the program in the command's folder that prints the choices, or ""
     """
 
@@ -62,7 +62,7 @@ class Argument(Record):
 
     @property
     def option(self) -> bool:
-        """Whether it is an option: its name begins with `-`."""
+        """Whether it is an option, so its name begins with `-`."""
         return self.name.startswith("-")
 
     @property
@@ -72,22 +72,22 @@ class Argument(Record):
 
     @property
     def bare_name(self) -> str:
-        """Return its name without the `...` of a positional one that repeats."""
+        """The name without the `...` of a repeated positional argument."""
         return self.name.removesuffix(REPEATS)
 
     @property
     def negation(self) -> str:
-        """Return the option that makes a negatable flag false, `--no-…`; "" for any other."""
+        """The option that makes a negatable flag false, `--no-…`; "" for any other argument."""
         return f"--no-{self.name[2:]}" if self.negatable else ""
 
     @property
     def variable(self) -> str:
-        """Return the name of its variable; one that repeats has `_COUNT`, `_1` … after it."""
+        """The name of its variable; a repeated argument has NAME_COUNT, NAME_1 and so on."""
         return f"ARG_{self.bare_name.lstrip('-').upper().replace('-', '_')}"
 
     @property
     def usage(self) -> str:
-        """Return how it stands in a usage line: `<env>`, `[--count N]`, `[files...]`."""
+        """Its form in a usage line: `<env>`, `[--count N]`, `[files...]`."""
         text = f"{self.name} {self.value}" if self.value else self.name
         if self.negatable:
             text = f"--[no-]{self.name[2:]}"
@@ -97,18 +97,18 @@ class Argument(Record):
         return f"[{text}]{dots}"
 
     def owns(self, variable: str) -> bool:
-        """Check whether a variable is one that this argument can have."""
+        """Return whether `variable` is a variable of this argument."""
         mine = self.variable
         return variable == mine or (self.repeats and numbered(variable) == mine)
 
     def accepts(self, text: str) -> bool:
-        """Check whether `text` is a value of this argument; no file is looked at."""
-        if self.choices:  # each of them has the form
+        """Return whether `text` is a valid value; does not check whether a file exists."""
+        if self.choices:  # their form is checked in the definition
             return text in self.choices
         return self.has_form(text)
 
     def has_form(self, text: str) -> bool:
-        """Check whether `text` is of this argument's type and matches its pattern."""
+        """Return whether `text` is of this argument's type and matches its pattern."""
         if self.flag:
             return text.lower() in (*TRUE, *FALSE)
         if self.type == "integer" and not is_integer(text):
@@ -123,13 +123,13 @@ class Argument(Record):
 
 
 def numbered(variable: str) -> str:
-    """Return the variable of an argument that repeats, if this is its `_COUNT`, `_1` …; else ""."""
+    """Return NAME for a variable NAME_COUNT, NAME_1 and so on, else ""."""
     name, _, last = variable.rpartition("_")
     return name if last == "COUNT" or is_digits(last) else ""
 
 
 def is_number(text: str) -> bool:
-    """Check for a decimal number as every language reads it, such as -1.5e3."""
+    """Return whether `text` is a plain decimal number, such as -1.5e3."""
     try:
         return _NUMBER.issuperset(text) and bool(text) and float(text) is not None
     except ValueError:
@@ -145,14 +145,14 @@ def is_digits(text: str) -> bool:
 
 
 def shown(text: str) -> str:
-    """Return a word as errors show it: never empty, never long."""
+    """Return a word for an error message: `""` if it is empty, cut if it is long."""
     if len(text) > _LONGEST_SHOWN:
         return f"{text[:_LONGEST_SHOWN]}…"
     return text or '""'
 
 
 def expected(argument: Argument, choices: "Sequence[str]") -> str:
-    """Return what the text of an argument must be: one of `choices`, if there are any."""
+    """Return the text for "expected …": one of `choices`, or else the type and pattern."""
     if choices:
         more = ", …" if len(choices) > _MOST_SHOWN else ""
         return f"one of {', '.join(choices[:_MOST_SHOWN])}{more}"
@@ -163,19 +163,19 @@ def expected(argument: Argument, choices: "Sequence[str]") -> str:
 
 
 def usage_of(arguments: "Iterable[Argument]") -> str:
-    """Return the arguments as they stand in a usage line: `<env> [--count N] [files...]`."""
+    """Return the arguments for a usage line: `<env> [--count N] [files...]`."""
     return " ".join([one.usage for one in arguments])
 
 
 def term(argument: Argument) -> str:
-    """Return how an argument stands in a table: `env`, `-f, --force N`, `--[no-]cache`."""
+    """Return an argument's names for a table: `env`, `-f, --force N`, `--[no-]cache`."""
     name = f"--[no-]{argument.name[2:]}" if argument.negatable else argument.name
     names = f"{argument.short}, {name}" if argument.short else name
     return f"{names} {argument.value}".rstrip()
 
 
 def explanation(argument: Argument) -> str:
-    """Return what an argument is for, and in brackets what it takes."""
+    """Return an argument's description, with its properties in parentheses."""
     option = argument.option
     texts = (
         (argument.choices, f"one of {', '.join(argument.choices)}"),

@@ -1,9 +1,9 @@
-"""The catalog of a run: what words name, over the trees of commands that the lock lists.
+"""The catalog: finds the command or category that words name, in all trees of the lock.
 
-`find` follows words, `children` lists a category; both apply one rule of precedence (`_matched`).
-A run looks only at the folders on the way, so it costs the same with ten commands and with ten
-thousand. Trees are merged here and nowhere else. There are two kinds of node with the same
-methods: `FolderNode`, and `DeclaredNode` for what a plugin declares in Python.
+`find` resolves words, `children` lists a category; both use the same precedence (`_matched`).
+A run reads only the folders on the path of its words, so its cost does not depend on the number
+of commands. Only this module merges trees. There are two kinds of node with the same methods:
+`FolderNode`, and `DeclaredNode` for commands that a plugin declares in Python.
 """
 
 from host.errors import DefinitionError, Problem
@@ -29,12 +29,12 @@ NOT_CATEGORIES = (RESERVED, "help")  # first words that no folder can define
 
 
 class Match:
-    """What words name.
+    """The result of resolving words.
 
-    `kind` is "command", "category" or "unknown" (then `words` is the part that exists).
-    `nodes` are those of a category, in order of precedence, or the command's own and behind it,
-    from `children` only, those that it hides. `node` has the definition, None for none.
-    `problems` are what is wrong with the category.json of a category that `find` returns.
+    `kind` is "command", "category" or "unknown" (then `words` is the part that exists). `nodes`
+    are the nodes of a category in order of precedence. For a command they are its own node and,
+    only in `children`, the shadowed ones. `node` is the node with the definition, or None.
+    `problems` are those of the category.json of a category that `find` returns.
     """
 
     __slots__ = ("definition", "kind", "node", "nodes", "problems", "words")
@@ -57,7 +57,7 @@ class Match:
 
     @property
     def plugin(self) -> str:
-        """The plugin that it is of, "" for the installation's own."""
+        """The plugin that provides it, "" for the installation's own."""
         return self.node.tree.plugin if self.node else ""
 
     @property
@@ -74,20 +74,20 @@ class Match:
 
     @property
     def has_below(self) -> bool:
-        """Whether a command has commands below it."""
+        """Whether there are commands below this command."""
         return self.nodes[0].has_below
 
     @property
     def shadows(self) -> tuple[str, ...]:
-        """What else has a command's words, as `nodes` are known: folders, or `plugin NAME`."""
+        """The shadowed commands in `nodes`: folders, or `plugin NAME`."""
         hidden = self.nodes[1:] if self.kind == "command" else ()
         return tuple([one.at if one.tree.path else f"plugin {one.tree.plugin}" for one in hidden])
 
 
 class DeclaredNode(Node):
-    """What one plugin declares under some words.
+    """The commands and categories that one plugin declares under some words.
 
-    The first command that begins with these words decides whether they name a command.
+    If the first declared command below these words has exactly these words, they name a command.
     """
 
     problems = ()
@@ -134,11 +134,10 @@ class DeclaredNode(Node):
 
 
 class Catalog:
-    """The trees of one lock in order of precedence: folders, then what plugins declare.
+    """The trees of one lock in order of precedence: folders, then declared commands, then projects.
 
-    `read` reads a definition file: by default as a run does, or through an index. `around` finds
-    the trees of projects, which come last; it is called if the lock's trees do not have a command.
-    `problems` are what it found wrong.
+    `read` reads a definition file, directly or through an index. `around` finds the projects; it
+    is called only if the lock's trees do not have the command. `problems` are those of projects.
     """
 
     __slots__ = ("_around", "_declared", "_folders", "_projects", "_read", "problems")
@@ -170,7 +169,7 @@ class Catalog:
         return self._projects
 
     def _roots(self, projects: "Iterable[Project]" = ()) -> "list[AnyNode]":
-        """Return new nodes, as each lists its folder once."""
+        """Return the root nodes, new ones because each reads its folder only once."""
         return [
             *[FolderNode(one, self._read) for one in self._folders],
             *self._declared,
@@ -178,13 +177,13 @@ class Catalog:
         ]
 
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
-        """Return what the leading `words` name; the rest are arguments.
+        """Return the match of the leading `words`; the remaining words are arguments.
 
-        At each step the first tree that has the word decides whether it is a command or a
-        category; categories of the same words are one category. A word that is none may be an
-        alias. A command may have commands below it: the longest run of words that names one
-        counts, with `whole` also a category that all the words name. Projects are asked for what
-        is no command without them. Raises DefinitionError if the deciding definition is wrong.
+        At each word, the first tree that has it decides whether it is a command or a category.
+        Categories with the same words are merged. Other words may be aliases. A command may have
+        commands below it: the longest sequence of words that names a command wins, with `whole`
+        also a category that all words name. Projects are searched only if no other tree has a
+        command. Raises DefinitionError if the definition of the match is invalid.
         """
         found = _find(self._roots(), words, whole=whole)
         if found.kind != "command" and self.projects:
@@ -192,9 +191,9 @@ class Catalog:
         return found
 
     def default(self, category: Match) -> Match:
-        """Return the command that runs if a category is called without a word, or the category.
+        """Return the default command of a category, or the category if it has none.
 
-        Raises DefinitionError if there is no such command.
+        Raises DefinitionError if the default names no command.
         """
         definition = category.definition
         if definition is None or not definition.default:
@@ -208,14 +207,14 @@ class Catalog:
         return found
 
     def shadowed(self, command: Match) -> tuple[str, ...]:
-        """Return what else has the words of a command: directories, or `plugin NAME`."""
+        """Return the commands that a command shadows: directories, or `plugin NAME`."""
         match = _below(self.find(command.words[:-1]), command.words[-1], [])
         return match.shadows if match else ()
 
     def children(self, category: Match) -> tuple[list[Match], list[Problem]]:
-        """Return what is directly below a category or command, and what is wrong there.
+        """Return the matches directly below a category or command, and the problems there.
 
-        A folder without commands is left out, and so is one with a reserved word.
+        Folders without commands and folders with a reserved name are left out.
         """
         problems = [*category.problems] if category.words else [*self.problems]
         reached: dict[str, list[AnyNode]] = {}
@@ -240,7 +239,7 @@ class Catalog:
             try:
                 _inherit(match)
             except DefinitionError:
-                pass  # the listing that has the file reports it
+                pass  # the listing of that category reports it
         return found, problems
 
 
@@ -267,14 +266,14 @@ def _find(roots: "list[AnyNode]", words: "Sequence[str]", *, whole: bool) -> Mat
 
 
 def _inherit(match: Match) -> None:
-    """Give a definition that runs the defaults of the categories above; raises DefinitionError."""
+    """Add the defaults of the categories above to a command; raises DefinitionError."""
     definition = match.definition
     if definition is not None and definition.entrypoint and (above := match.nodes[0].above()):
         definition.inherit(above)
 
 
 def _below(category: Match, word: str, problems: "list[Problem] | None" = None) -> Match | None:
-    """Return what `word` names in a category, None for nothing; raises DefinitionError."""
+    """Return the match of `word` in a category, None for none; raises DefinitionError."""
     if not is_word(word):
         return None
     nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
@@ -291,12 +290,12 @@ def _matched(
     reached: "Iterable[AnyNode]",
     problems: "list[Problem] | None" = None,
 ) -> Match | None:
-    """Return the command or category that nodes of the same words make, None for neither.
+    """Merge nodes with the same words into one command or category, None for neither.
 
     The first node that is a command or a category decides. A run (no `problems`) stops there and
-    raises DefinitionError if that definition is wrong. For a listing all nodes are read: after
-    the command come those that it shadows, a category keeps only nodes that hold commands, and
-    what is wrong goes to `problems`.
+    raises DefinitionError if that definition is invalid. A listing reads all nodes: a command's
+    match includes the shadowed nodes, and a category's only nodes that contain commands. Its
+    problems are appended to `problems`.
     """
     kept: list[AnyNode] = []
     kind = "category"
@@ -314,7 +313,11 @@ def _matched(
 
 
 def _counts(node: "AnyNode", problems: "list[Problem] | None", *, decides: bool) -> bool:
-    """Read the definition of a node; return whether the node counts even if it is wrong."""
+    """Read the definition of a node; return whether the node is usable.
+
+    A node with an invalid definition is usable if commands are below it. Raises DefinitionError
+    for an invalid definition that decides a run.
+    """
     try:
         node.definition = node.command()
     except DefinitionError as error:
@@ -332,15 +335,16 @@ def _counts(node: "AnyNode", problems: "list[Problem] | None", *, decides: bool)
 
 
 def _aliased(nodes: "Iterable[AnyNode]", alias: str) -> str:
-    """Return the word of the command that has `alias` in a category, "" for none."""
+    """Return the word of the command with the alias `alias` in these nodes, "" for none."""
     found = (node.aliased(alias) for node in nodes if is_word(alias))
     return next(filter(None, found), "")
 
 
 def _describe(category: Match, problems: list[Problem]) -> None:
-    """Give a category the first category.json, or command.json without entrypoint, it has.
+    """Set a category's definition: its first category.json, or command.json without entrypoint.
 
-    A project never describes a category that others have too: it would choose what runs there.
+    A project never describes a category that other trees have too, because it could then choose
+    the default command.
     """
     for node in category.nodes:
         if node.project is not category.nodes[0].project:

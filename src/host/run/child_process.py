@@ -1,10 +1,10 @@
-"""A child process that reports to this one within a time limit, in a session of its own.
+"""Run a child process in its own session and read its report, within a time limit.
 
-END follows its report. Then, or if the time is up, its process group is ended; a job in another
-group may outlive it (CONTRACT 14). Its stdout goes to stderr, and its stdin is empty.
+END terminates the report. After END or the time limit, the child's process group is killed; jobs
+in other groups may survive (CONTRACT 14). Its stdout goes to stderr, and its stdin is empty.
 """
 
-import _signal  # `signal` costs a module of enums
+import _signal  # `signal` would import `enum`
 import posix
 
 from host.errors import HostError, SourceError
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
-END = b"\0\0"  # of a report
+END = b"\0\0"
 
-_HIGHEST = 1023  # the report's own descriptor at most: above those that a child may use
+_HIGHEST = 1023  # descriptor of the report, above those that a child usually uses
 _GRACE = 0.2  # seconds between SIGTERM and SIGKILL
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
@@ -27,7 +27,7 @@ _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 def time_limit(
     environ: "Mapping[str, str]", variable: str = TIMEOUT_VARIABLE, usual: float = DEFAULT_TIMEOUT
 ) -> float:
-    """Return how many seconds a source of variables may take; raises SourceError."""
+    """Return the seconds that a source of variables may take; raises SourceError."""
     text = environ.get(variable)
     if not text:
         return usual
@@ -40,13 +40,13 @@ def time_limit(
 
 
 def report_descriptor() -> int:
-    """Return the number of the descriptor to which a spawned child writes its report."""
+    """Return the descriptor number to which a spawned child writes its report."""
     allowed = posix.sysconf("SC_OPEN_MAX")
     return min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
 
 
 def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout: float) -> bytes:
-    """Return the report of a program, b"" if it ends without one.
+    """Start a program and return its report, b"" if it ends without one.
 
     The program writes to `report_descriptor()`. Raises TimeoutError, and OSError if it cannot
     start.
@@ -62,7 +62,7 @@ def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout:
                 (posix.POSIX_SPAWN_DUP2, report, report_descriptor()),
                 (posix.POSIX_SPAWN_DUP2, 2, 1),
             ],
-            setsid=True,  # also a process group of its own, which no terminal can stop
+            setsid=True,  # also creates a process group without a terminal
             setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGCHLD],
         )
 
@@ -72,11 +72,11 @@ def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout:
 def fork_and_read(
     question: "Callable[[], Any]", timeout: float, *, keeps_terminal: bool = False
 ) -> "Any":
-    """Return what `question` returns in a child forked from here: plain values, as marshal knows.
+    """Call `question` in a forked child and return its result, which marshal must support.
 
-    With `keeps_terminal` the child stays in this session and has this process's stdin. The
-    directory, umask and signals that the question changes are the child's own. Raises TimeoutError,
-    or ChildProcessError with what the question raises, if it ends without an answer.
+    With `keeps_terminal` the child stays in this session and keeps stdin. Changes of the current
+    directory, umask and signals affect only the child. Raises TimeoutError, or ChildProcessError
+    with the reason if `question` raises or ends the process.
     """
     import marshal
 
@@ -96,7 +96,7 @@ def fork_and_read(
 
 
 def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) -> "NoReturn":
-    """Answer in the forked child, and exit."""
+    """Call `question` in the forked child, write the report, and exit."""
     import marshal
     import sys
 
@@ -111,22 +111,22 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
             found = question()
         except HostError as failure:
             reason = str(failure)
-        except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - whatever
+        except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - may be any
             reason = f"raised {type(failure).__name__}: {failure}"
-        answer = marshal.dumps((reason, found)).hex().encode() + END  # without a NUL before END
+        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex has no NUL before END
         try:
             sys.stdout.flush()
         except (OSError, ValueError, AttributeError):
-            pass  # there is none, or the question has closed it
-        while answer and posix.getpid() == own:  # a process that the question forked comes here too
+            pass  # stdout is missing or closed
+        while answer and posix.getpid() == own:  # a fork in `question` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
-        posix._exit(0)  # noqa: SLF001 - it is os._exit, which a question may have replaced
+        posix._exit(0)  # noqa: SLF001 - `question` may have replaced os._exit
 
 
 def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
-    """Return the report of the child that `start` starts with the descriptor for it."""
-    child: list[int] = []  # its pid, once there is one
+    """Return the report of the child that `start` starts with the report's descriptor."""
+    child: list[int] = []  # its pid, once it is started
     caught: list[int] = []
 
     def end(number: int, _: object) -> None:
@@ -146,7 +146,7 @@ def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
             child.append(start(writing))
         finally:
             posix.close(writing)
-        for number in caught[:1]:  # a signal came while the child started
+        for number in caught[:1]:  # a signal arrived while the child started
             end(number, None)
         report = _read_until_end(reading, timeout)
     finally:
@@ -158,7 +158,7 @@ def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
 
 
 def _read_until_end(descriptor: int, timeout: float) -> bytes:
-    """Return what comes before END, b"" if that never comes; raises TimeoutError."""
+    """Return the bytes before END, b"" if there is no END; raises TimeoutError."""
     import select
     import time
 
@@ -177,10 +177,11 @@ def _read_until_end(descriptor: int, timeout: float) -> bytes:
 
 
 def _end(child: "Sequence[int]", *, gently: bool) -> None:
-    """End the process group of the child, if there is one, and wait for the child.
+    """Kill the process group of the child, if there is one, and wait for the child.
 
-    With `gently` SIGTERM comes first: a run of this program in the group then ends its own child,
-    whose session is another one. Otherwise a settings.conf that calls this program would never end.
+    With `gently`, SIGTERM comes first. A run of this program in the group then ends its own
+    child, which is in another session. Without that, a settings.conf that calls this program
+    would never end.
     """
     for pid in child:
         if gently:
@@ -192,11 +193,11 @@ def _end(child: "Sequence[int]", *, gently: bool) -> None:
         try:
             posix.waitpid(pid, 0)
         except ChildProcessError:
-            pass  # the caller ignores SIGCHLD, so the system has waited
+            pass  # the caller ignores SIGCHLD, so the kernel reaped it
 
 
 def _kill(pid: int, number: int) -> None:
-    for kill in (posix.killpg, posix.kill):  # a forked child may not have its group yet
+    for kill in (posix.killpg, posix.kill):  # a forked child may have no group yet
         try:
             kill(pid, number)
         except (ProcessLookupError, PermissionError):

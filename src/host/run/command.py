@@ -1,4 +1,4 @@
-"""The text of cli.json, category.json and command.json → checked objects (SPEC 2.1, 2.3, 2.7)."""
+"""Read cli.json, category.json and command.json into checked objects (SPEC 2.1, 2.3, 2.7)."""
 
 import sys
 
@@ -42,10 +42,10 @@ def is_reference(text: str) -> bool:
 
 
 class Config:
-    """What cli.json says: name, description, version, min_version, and where commands are.
+    """The content of cli.json: name, description, version, min_version and directories.
 
-    `follow` and `catalogues` are those of "team". `warnings` are `Problem`s: unknown keys that
-    resemble one of these.
+    `follow` and `catalogues` come from "team". `warnings` are `Problem`s of unknown keys that
+    resemble a known one.
     """
 
     def __init__(self, fields: Fields) -> None:
@@ -68,11 +68,11 @@ class Config:
 
 
 class RequiredVariable(str):
-    """The name of a variable that must be set, with what a definition says of it.
+    """The name of a required variable, with the properties from the definition.
 
     hint      what to do if it is not set, or ""
     type      "url", "port", "integer", "path", "email", or "" for any text
-    secret    whether its value is shown to nobody
+    secret    whether its value is never shown
     """
 
     __slots__ = ("hint", "secret", "type")
@@ -87,11 +87,11 @@ class RequiredVariable(str):
         return made
 
     def row(self) -> "list[Any]":
-        """Return the values from which it is made again."""
+        """Return the arguments of the constructor."""
         return [str(self), self.hint, self.type, self.secret]
 
     def fault(self, value: str | None) -> str:
-        """Return what is wrong with a value, such as "must be set", else ""."""
+        """Return what is wrong with a value, such as "must be set", "" if it is valid."""
         if value and not self.type:
             return ""
         from host.run.required_variables import fault
@@ -100,33 +100,33 @@ class RequiredVariable(str):
 
 
 class Definition:
-    """What a command.json or category.json says, checked, with what absent keys stand for.
+    """The checked content of a command.json or category.json, with defaults for absent keys.
 
-    name, description      for people; in a category.json they may be ""
+    name, description      texts for people; in a category.json they may be ""
     entrypoint             a file in `directory` or "package.module:attr"; "" for a category
-    file, directory        the definition and its folder; "" for one that a plugin declares
-    os, compatible         systems that it runs on, () for all; whether this is one
-    sudo, sudo_systems     whether it needs administrator rights on this system; where it does
-    group, aliases, hidden where and how it is listed: heading, other words, not at all
-    envs, env_files        variables as text, not yet expanded; paths, likewise
-    required_envs          `RequiredVariable`s, those of the categories above included
-    requires               `Requirement`s, programs that it needs, likewise
+    file, directory        the definition and its folder; "" if a plugin declares it in code
+    os, compatible         the systems that it runs on, () for all; whether this is one
+    sudo, sudo_systems     whether it needs sudo on this system; the systems where it does
+    group, aliases, hidden its heading in listings, its other words, whether it is not listed
+    envs, env_files        variables and paths of `.env` files, not yet expanded
+    required_envs          `RequiredVariable`s, including those of the categories above
+    requires               `Requirement`s for programs, likewise
     secrets                references to the values of variables, by name: see `SecretScheme`
     above                  definitions of the categories above, the outermost first: see `inherit`
-    project                the `Project` whose command it is, None for any other
-    default                in a category.json: the word of the command that runs without a word
-    is_script              whether the file of the definition is what runs
-    allows_assistants      in a project.json: whether assistants may be offered the commands
-    usage                  the line of a script's comment that shows how it is called
+    project                the `Project` that provides it, None for none
+    default                in a category.json: the word of the category's default command
+    is_script              whether the definition is in the script that runs
+    allows_assistants      in a project.json: whether assistants may use the commands
+    usage                  the usage line in a script's comment
     args                   the declared arguments, `Argument`s
-    examples               dicts with "command" and, perhaps, "description"
-    confirm                what is asked before a run, "" for nothing
-    effects                "read", "change" or "destroy"; `destroys`: the file itself says so
-    help                   who answers `--help`: "script", "page", or "" for host.run.script_help
+    examples               dicts with "command" and, optionally, "description"
+    confirm                the question before a run, "" for none
+    effects, destroys      "read", "change" or "destroy"; whether the file itself has "destroy"
+    help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
     starts_commands        whether it starts other commands or programs that its caller chooses
-    sources                false where a Python command starts with its caller's environment
+    sources                false if a Python command starts with its caller's environment
     installed_when         {"command": NAME}, {"path": PATH} or {}
-    extra                  what stands under keys that are none of these
+    extra                  the values of all other keys
     warnings               `Problem`s, such as an unknown key that resembles a known one
     """
 
@@ -184,7 +184,7 @@ class Definition:
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def _takes_sources(self, fields: Fields) -> bool:
-        """Return what `sources` says, a key of Python commands only."""
+        """Return the key `sources`, which only Python commands have; true by default."""
         if not self.in_python or fields.value("sources") is None:
             return True
         takes = fields.flag("sources")
@@ -198,9 +198,9 @@ class Definition:
         return read_declarations(declared, self.directory, ours=ours)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
-        """Take the defaults of the categories `above`; the nearest wins, name by name.
+        """Apply the defaults of the categories `above`; the nearest wins for each name.
 
-        `envs` and `env_files` stay where they are written, as a run reads them file by file.
+        `envs` and `env_files` are not merged, because a run reads them definition by definition.
         """
         self.above = above
         for one in reversed(above):
@@ -208,34 +208,34 @@ class Definition:
 
     @property
     def required_envs(self) -> "tuple[RequiredVariable, ...]":
-        """Return the variables that must be set, those of categories above first."""
+        """The variables that must be set, those of categories above first."""
         chain = (*self.above, self)
         return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
 
     @property
     def requires(self) -> "tuple[Requirement, ...]":
-        """Return the programs that it needs; the nearest definition that names one counts."""
+        """The required programs; the nearest definition of each wins."""
         needs = {need.program: need for one in (*self.above, self) for need in one.own_requires}
         return tuple(needs.values())
 
     @property
     def is_script(self) -> bool:
-        """Whether the file of the definition is what runs."""
+        """Whether the definition is in the script that runs."""
         return self.file != "" and self.file == join(self.directory, self.entrypoint)
 
     @property
     def directory(self) -> str:
-        """The folder of `file`, "" where there is none."""
+        """The folder of `file`, "" if there is none."""
         return dirname(self.file)
 
     @property
     def in_python(self) -> bool:
-        """Whether `entrypoint` names an object of a module, not a file."""
+        """Whether `entrypoint` is a Python reference and not a file."""
         return is_reference(self.entrypoint)
 
     @property
     def has_entrypoint(self) -> bool:
-        """Whether the entrypoint exists: a file in `directory`, or an object."""
+        """Whether the entrypoint's file exists in `directory`; true for a Python reference."""
         if self.in_python:
             return True
         directory, entrypoint = self.directory, self.entrypoint
@@ -253,7 +253,7 @@ class Definition:
         return self.compatible and not self.hidden
 
     def foreign_systems(self) -> list[Problem]:
-        """Return the problem of names in `os` that are no systems, none if all of them are."""
+        """Return the problem of unknown systems in `os`, [] if there are none."""
         return _foreign(self.file or "its definition", "os", self.os)
 
 
@@ -282,7 +282,7 @@ def _example(fields: Fields) -> dict[str, str]:
 
 
 def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
-    """Return the names in `required_envs`; an entry is a name, or an object with more."""
+    """Return the variables in `required_envs`; an entry is a name or an object."""
     entries = fields.array("required_envs", "an array of names and objects")
     found = []
     for index, entry in enumerate(entries):
@@ -310,7 +310,7 @@ def _requirements(fields: Fields, needs: "list[Any]") -> "tuple[Requirement, ...
 
 
 def _secrets(fields: Fields) -> dict[str, str]:
-    """Return the references in `secrets`, each a text with a scheme."""
+    """Return the references in `secrets` by variable; each must have a scheme."""
     if fields.value("secrets") is None:
         return {}
     found = fields.variables("secrets")
@@ -334,7 +334,7 @@ def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:
 
 
 def read_config(path: str, remedy: str = "") -> Config:
-    """Return the checked cli.json; raises InstallationError, with `remedy` if there is none."""
+    """Return the checked cli.json; raises InstallationError, with `remedy` if it is missing."""
     try:
         return Config(Fields(path, read_json(path)))
     except FileNotFoundError:
@@ -344,10 +344,10 @@ def read_config(path: str, remedy: str = "") -> Config:
 
 
 def read_definition(path: str) -> Definition:
-    """Return the checked command.json or category.json at `path`, or that in a script's comment.
+    """Return the checked definition in a command.json, a category.json or a script's comment.
 
-    In the latter two name and description may be missing. Raises DefinitionError for a bad
-    one, FileNotFoundError where there is none.
+    In the latter two, name and description are optional. Raises DefinitionError if the definition
+    is invalid, FileNotFoundError if there is no file.
     """
     if not path.endswith(("/command.json", "/category.json")):
         return _read_script(path)
@@ -369,10 +369,10 @@ def _read_script(path: str) -> Definition:
 
 
 def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
-    """Return the definition that plugin `owner` declares in code; raises DefinitionError.
+    """Return the definition that the plugin `owner` declares in code; raises DefinitionError.
 
-    A category's has no key `entrypoint`; a command's is a reference. Arguments of `ours`
-    may have one as their `complete`, too: see host.cli.completion.
+    A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
+    plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
     """
     definition = Definition("", Fields(owner, fields), ours=ours)
     if "entrypoint" in fields and not definition.in_python:
@@ -382,10 +382,10 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
 
 
 def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
-    """Return the path of the entrypoint's file, "" for a Python reference.
+    """Return the path of a command's entrypoint, "" for a Python reference.
 
-    Raises CannotStartError on another system than the definition's `os`,
-    DefinitionError when the entrypoint leaves the command's directory.
+    Raises CannotStartError if the command does not run on this system, and DefinitionError if the
+    entrypoint is outside the command's folder.
     """
     if not definition.compatible:
         what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"

@@ -1,4 +1,4 @@
-"""The prompt for yes or no, on the terminal; the answer is no unless it is y or yes."""
+"""Yes-or-no questions on the terminal; any answer other than y or yes means no."""
 
 import os
 
@@ -13,7 +13,7 @@ _LONGEST_ANSWER = 1024  # bytes
 
 
 def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True) -> None:
-    """Ask before a command runs; raises NotConfirmedError if the answer is no."""
+    """Ask before a command runs; raises NotConfirmedError unless the user agrees."""
     command = " ".join(words)
     if not may_ask or not is_attended():
         why = "there is no terminal to ask on" if may_ask else "--no-input forbids the question"
@@ -26,7 +26,7 @@ def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: boo
 
 
 def is_attended() -> bool:
-    """Return whether somebody can see a question on stderr and answer it on stdin."""
+    """Return whether stdin and stderr are terminals, so that a user can answer."""
     return os.isatty(0) and os.isatty(2)
 
 
@@ -40,5 +40,5 @@ def ask(question: str) -> str:
     os.write(2, encode(question))
     answer = os.read(0, _LONGEST_ANSWER)
     if not answer.endswith(b"\n"):
-        os.write(2, b"\n")  # Ctrl-D leaves the cursor behind the question
+        os.write(2, b"\n")  # after Ctrl-D the cursor is still on the question's line
     return decode(answer).strip().lower()

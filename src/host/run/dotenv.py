@@ -1,4 +1,4 @@
-"""`.env` files (SPEC 2.4): their syntax, and the variables that a run takes from one."""
+"""Read `.env` files and offer their variables to a run (SPEC 2.4)."""
 
 from host.errors import Problem, SourceError
 from host.run import Record, join, read_regular
@@ -13,22 +13,22 @@ if TYPE_CHECKING:
     from host.run.lock import Source
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_SHOWN = 5  # problems of one file that are reported one by one
-# Variables that a command with more rights never takes from a file in its folder; LD_… likewise.
+_MOST_SHOWN = 5  # problems of one file; further ones are only counted
+# Variables that a command with "sudo" must not get from a `.env` file; neither LD_….
 _NEVER_WITH_SUDO = frozenset(
     [
         *("BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH"),
         *("PYTHONSTARTUP", "RUBYOPT"),
     ]
 )
-_SPECIAL = frozenset("#\\'\"`")  # in an unquoted value
+_SPECIAL = frozenset("#\\'\"`")  # characters in an unquoted value that need the full parser
 
 
 class Binding(Record):
-    """One assignment: `value` is unquoted, and `literal` if no reference in it counts.
+    """One assignment: `value` is unquoted; a `literal` value is not expanded.
 
-    In a value that is not literal a backslash still stands before what it protects,
-    so that unescaping and expansion are one pass. `line` is where it begins, from 1.
+    Other values keep their backslashes, because expansion removes them in the same pass. `line`
+    is the first line of the assignment, from 1.
     """
 
     name: str
@@ -40,7 +40,7 @@ class Binding(Record):
 def offer_env_files(reader: "SourceReader", source: "Source") -> None:
     """Offer the variables of a plugin's files, or of those in `env_files`; raises SourceError.
 
-    A plugin's file that cannot be read causes one warning, as no plugin stops a command.
+    An unreadable file of a plugin causes only a warning, because no plugin may stop a command.
     """
     for path in source.files:
         try:
@@ -62,7 +62,7 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
                         reader.layers.unasked.append(entry)
                     continue
             path = reader.expanded(entry, definition.file, "env_files")
-            if path and "\0" not in path:  # a help page knows only some of the variables
+            if path and "\0" not in path:  # a help page does not have all variables
                 _offer_listed(reader, source, entry, join(definition.directory, path))
 
 
@@ -89,7 +89,7 @@ def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
 
 
 def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) -> None:
-    """Offer the variables of the text of a `.env` file; at most five of its problems are shown."""
+    """Offer the variables in the text of a `.env` file; report at most five of its problems."""
     problems: list[Problem] = []
     try:
         for one in parse_env(path, text, problems.append):
@@ -113,7 +113,7 @@ def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) 
 def read_env_text(path: str) -> str | None:
     """Return the text of the `.env` file at `path`, None if there is no such file.
 
-    Raises SourceError if it is no readable regular UTF-8 file of at most 1 MiB.
+    Raises SourceError unless it is a readable regular UTF-8 file of at most 1 MiB.
     """
     try:
         text = text_of(path, read_regular(path, SIZE_LIMIT, SourceError), SourceError)
@@ -128,7 +128,7 @@ def read_env_text(path: str) -> str | None:
 def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[Binding]":
     """Return the assignments in the text of a `.env` file.
 
-    `warn` gets a problem for each that cannot be read, never with its content.
+    `warn` gets a problem for each invalid statement, never with its content.
     """
     text = text.replace("\r\n", "\n")
     bindings = _plain_bindings(text)
@@ -140,10 +140,9 @@ def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[
 
 
 def _plain_bindings(text: str) -> "list[Binding] | None":
-    """Return the bindings when every line is `NAME=value` in a form that has one reading.
+    """Return the bindings if every line is an unambiguous `NAME=value`, else None.
 
-    That is most files, and importing python-dotenv costs more than a whole run;
-    None means that its parser has to read the text.
+    This avoids python-dotenv for most files, because its import costs more than a whole run.
     """
     bindings: list[Binding] = []
     if "\r" in text:

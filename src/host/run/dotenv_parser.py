@@ -1,7 +1,7 @@
-"""`.env` files that are not plain: python-dotenv's statements, and what is wrong with them.
+"""Parse `.env` files with python-dotenv, and report invalid statements.
 
-python-dotenv unescapes a pair of backslashes, which our expansion does, too, and which is literal
-in single quotes. So it gets each pair twice.
+python-dotenv unescapes pairs of backslashes. Expansion does this later, and in single quotes they
+are literal, so each pair is doubled first.
 """
 
 import io
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
-_MOST_NAMED = 5  # names that a quote swallowed
+_MOST_NAMED = 5  # names inside an unclosed quote that are listed
 _PAIR = "\\\\"
 _OPENS = "that opens here"
 _BEFORE_VALUE = re.compile(r"\s*(?:export[^\S\r\n]+)?(?:'[^']+'|[^=#\s]+)[^\S\r\n]*=[^\S\r\n]*")
-# No line of Base64 is taken for a name: it ends with its =.
+# A line of Base64 that ends with = is no assignment.
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")
 
 
@@ -31,7 +31,7 @@ def parse(
     complete_import_path("dotenv")
     from dotenv.parser import parse_stream
 
-    one: Any  # the type checker knows no name and value of it behind `_why_left_out`
+    one: Any  # for mypy: `_why_left_out` ensures key and value
     for one in parse_stream(io.StringIO(text.replace(_PAIR, _PAIR * 2))):
         if one.key is None and not one.error:
             continue  # blank, or a comment
@@ -56,7 +56,7 @@ def parse(
 
 
 def _why_left_out(one: "Any", written: str) -> str:
-    """Return what is wrong with a statement, "" for nothing, without its content."""
+    """Return what is wrong with a statement, without its content; "" for nothing."""
     if not one.error:
         if not is_name(one.key):
             return "what stands before the = cannot name a variable"
@@ -71,7 +71,7 @@ def _why_left_out(one: "Any", written: str) -> str:
 
 
 def _swallowing(value: str) -> str:
-    """Return which names are inside a quoted value of several lines."""
+    """Return a text about a quoted value of several lines and the assignments inside it."""
     lines = value.split("\n")[1:]
     names = [found[1] for found in map(_ASSIGNED.match, lines) if found]
     more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""

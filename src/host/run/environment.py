@@ -1,7 +1,7 @@
-"""The environment of a run: sources of variables in, one mapping out (SPEC 2.6, 3).
+"""Merge the sources of variables into the environment of a run (SPEC 2.6, 3).
 
-The ranks and the load order are written here and nowhere else. `read_sources` asks the sources of
-one command in load order. `Layers` has what each of them sets, and decides which value wins.
+Only this module defines the ranks and the load order. `read_sources` reads the sources of one
+command in load order. `Layers` stores the variables of each source and decides which value wins.
 """
 
 import _imp
@@ -20,28 +20,28 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock, Source
 
-RUN = "CLI_RUN"  # what each run exports for the runs inside it: see `host.run.nested`
+RUN = "CLI_RUN"  # each run exports it for inner runs: see `host.run.nested`
 REPORT = "CLI_REPORT_FD"  # a descriptor to which a run writes its variables
 FRAMEWORK_NAMES = (
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),
 )
-"""Variables that describe a run; `OpenInstallation.run_variables` has their values."""
+"""Variables that describe a run; `OpenInstallation.run_variables` returns their values."""
 
-# The lowest rank wins. Rank 5, the default in the script, applies if no layer sets the variable.
-FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME …: they describe the run, so nothing overrides them
+# The lowest rank wins. Rank 5, a default in the script, applies if no layer sets the variable.
+FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
-SECRETS = 4.5  # of references: resolved last, and only if nothing else sets the variable
+SECRETS = 4.5  # resolved last, and only if nothing else sets the variable
 RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
-"""Ranks of the program's own readers; any other source has a rank from ENVS to ENV_FILES."""
+"""Ranks of the built-in readers; any other source has a rank from ENVS to ENV_FILES."""
 
-BUILT_IN_SCHEMES = ("run", "file")  # of references to secrets
+BUILT_IN_SCHEMES = ("run", "file")  # schemes of references to secrets
 
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
-"""When each reader reads: settings.conf first, so that plugins can use it; the definition last."""
+"""The order of readers: settings.conf first, so plugins can use it; the definition last."""
 
 _STAYS = (
     "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
@@ -52,7 +52,7 @@ _HASH_SIZE = 4  # bytes
 
 
 class Assignment:
-    """One value that one source gives to one name. `origin` is shown to people."""
+    """A value that a source gives to a variable; `origin` is the source's text for people."""
 
     __slots__ = ("name", "origin", "rank", "value")
 
@@ -64,12 +64,12 @@ class Assignment:
 
 
 class Layers:
-    """What each source sets, and which value wins: that of the lowest rank, there the latest.
+    """The variables of all sources; the lowest rank wins, for equal ranks the latest assignment.
 
-    fixed    what describes the run (FRAMEWORK), the variables of declared arguments among it
+    fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
     system   the caller's environment (SYSTEM): never changed, even if a value is empty
     offered  the assignments of all other sources by name, the strongest first
-    missing  the `.env` files that are not there
+    missing  the `.env` files that do not exist
     unasked  the references in `env_files` that were not resolved
     """
 
@@ -86,7 +86,7 @@ class Layers:
         self.offered: dict[str, list[Assignment]] = {}
         self.missing: list[str] = []
         self.unasked: list[str] = []
-        self._run_entry = run_entry  # returns CLI_RUN for variables that were set
+        self._run_entry = run_entry  # returns CLI_RUN for the set variables
 
     def offer(self, assignment: Assignment) -> None:
         ranked = self.offered.setdefault(assignment.name, [])
@@ -94,14 +94,14 @@ class Layers:
         ranked.sort(key=lambda one: one.rank)
 
     def get(self, name: str) -> str | None:
-        """Return the value that wins so far, None if nothing sets `name`."""
+        """Return the current value of `name`, None if it is unset."""
         for stronger in (self.fixed, self.system):
             if name in stronger:
                 return stronger[name]
         return self.offered[name][0].value if name in self.offered else None
 
     def environment(self) -> dict[str, str]:
-        """Return the whole environment: the caller's, and what the other sources add to it."""
+        """Return the complete environment: the caller's, and the variables of all sources."""
         found = {**self.system, **self.fixed}
         won = {name: ranked[0].value for name, ranked in self.offered.items() if name not in found}
         if self._run_entry is not None:
@@ -114,11 +114,11 @@ class Layers:
 class SourceReader(Record):
     """Reads the sources of one command into `layers`; warnings go to `messages`.
 
-    `schemes` are those of plugins for references to secrets. This reader resolves none.
+    `schemes` are the plugins' schemes of references to secrets. This class resolves none.
     """
 
     resolves = False
-    may_ask = False  # whether providers of secrets keep the terminal
+    may_ask = False  # whether providers of secrets can use the terminal
 
     words: tuple[str, ...]
     definition: Definition
@@ -128,11 +128,11 @@ class SourceReader(Record):
 
     @property
     def chain(self) -> tuple[Definition, ...]:
-        """The definitions of the categories above, the outermost first, and the command's."""
+        """The definitions of the categories above, the outermost first, then the command's."""
         return (*self.definition.above, self.definition)
 
     def read(self, source: "Source") -> None:
-        """Offer what `source` sets; raises SourceError."""
+        """Offer the variables of `source`; raises SourceError."""
         if not source.serves(self.words):
             return
         if source.reader == "shell":
@@ -153,7 +153,7 @@ class SourceReader(Record):
             except FileNotFoundError:
                 continue
             except OSError:
-                pass  # the folder cannot be read, say: see below
+                pass  # such as an unreadable folder; capture_settings reports it
             from host.run.settings import capture_settings
 
             before = self.layers.environment()
@@ -177,7 +177,7 @@ class SourceReader(Record):
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
     def secrets(self) -> None:
-        """Offer the secrets that no other source sets: values, or references if it resolves none.
+        """Offer the secrets that no other source sets, as references unless `resolves` is true.
 
         Raises SourceError.
         """
@@ -198,7 +198,7 @@ class SourceReader(Record):
         self, name: str, value: str, rank: float, path: str, key: str = "", line: int = 0
     ) -> None:
         if any(one.owns(name) for one in self.definition.args):
-            return  # only a command line sets these
+            return  # only the command line sets these
         scheme = value.partition(":")[0] if ":" in value else ""
         if scheme and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
             looks = "encrypted" if scheme == "encrypted" else "like a reference to a secret"
@@ -210,7 +210,7 @@ class SourceReader(Record):
             self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
 
     def knows(self, scheme: str) -> bool:
-        """Return whether this is a scheme of references to secrets."""
+        """Return whether `scheme` is a scheme of references to secrets."""
         return scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes)
 
     def expanded(
@@ -221,7 +221,7 @@ class SourceReader(Record):
         line: int = 0,
         on_warning: "Callable[[Problem], None] | None" = None,
     ) -> str:
-        """Return `text` with its variables replaced; `path`, `key` and `line` are its place."""
+        """Return `text` with its variables expanded; `path`, `key` and `line` locate it."""
         warn = on_warning or self.messages.warn
 
         def lookup(name: str) -> str | None:
@@ -235,13 +235,13 @@ class SourceReader(Record):
 
 
 class RunReader(SourceReader):
-    """The reader of a run, which resolves references to secrets."""
+    """The reader of a run; it resolves references to secrets."""
 
     resolves = True
 
 
 class AttendedReader(RunReader):
-    """The reader of a run that may ask its user."""
+    """The reader of a run that may prompt the user."""
 
     may_ask = True
 
@@ -257,11 +257,11 @@ def read_sources(
     *,
     reading: "type[SourceReader]" = SourceReader,
 ) -> SourceReader:
-    """Return the reader that has read all sources of one command but its `secrets`.
+    """Read all sources of a command except its `secrets`, and return the reader.
 
     `environ` is the caller's; `given` are the variables of the declared arguments, by default
-    those of a command line without words. A Python command with `"sources": false` has no
-    sources. Raises SourceError.
+    those of an empty command line. A Python command with `"sources": false` has no sources.
+    Raises SourceError.
     """
     system = {name: value for name, value in environ.items() if name not in (RUN, REPORT)}
     if definition.args:
@@ -281,9 +281,9 @@ def read_sources(
 
 
 def check_required(definition: Definition, layers: Layers, pending: "Collection[str]" = ()) -> None:
-    """Raise SourceError if a name in `required_envs` is unset, empty or not of its type.
+    """Raise SourceError if a variable in `required_envs` is unset, empty or of the wrong type.
 
-    Names that are `pending` are not checked: their secrets are not resolved yet.
+    `pending` variables are not checked, because their secrets are not resolved yet.
     """
     names = [name for name in definition.required_envs if name not in pending]
     if any(name.fault(layers.get(name)) for name in names):
@@ -293,5 +293,5 @@ def check_required(definition: Definition, layers: Layers, pending: "Collection[
 
 
 def value_hash(value: str) -> str:
-    """Return a short hash of a variable's value: the interpreter's own, which needs no import."""
+    """Return a short hash of a variable's value, by a built-in function that needs no import."""
     return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()

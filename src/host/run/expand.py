@@ -1,4 +1,4 @@
-"""Pure: `$NAME` and `${NAME:-default}` in a text, against a mapping (SPEC 2.4, 2.5)."""
+"""Expand `$NAME` and `${NAME:-default}` in a text, without side effects (SPEC 2.4, 2.5)."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,13 +22,12 @@ def expand(
 ) -> str:
     r"""Return `text` with its variable references replaced.
 
-    `lookup` gives a variable's value, or None when it is unset. Replaced are
-    `$NAME`, `${NAME}` and `${NAME<op>word}` with the operators `:-` `-` `:=` `=`
-    `:+` `+` `:?` `?`; `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose
-    their backslash. An inserted value is not expanded again. Text that a shell would
-    execute, glob or split stays as written, and so does `$$` with the name or braces
-    behind it. Any other `${…}`, and `:?` with an unset name, stay as written, too; `warn`
-    is called once for them. Takes linear time::
+    `lookup` returns a variable's value, or None if it is unset. References are `$NAME`,
+    `${NAME}` and `${NAME<op>word}` with the operators `:-` `-` `:=` `=` `:+` `+` `:?` `?`;
+    `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose their backslash. An inserted
+    value is not expanded again. Text that a shell would execute, glob or split is unchanged, and
+    so is `$$` with a name or braces after it. Any other `${…}`, and `:?` with an unset name, are
+    also unchanged; `warn` is called once for them. Takes linear time::
 
         expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """
@@ -37,7 +36,7 @@ def expand(
     expansion = _Expansion(text, lookup)
     try:
         result, _ = expansion.word(0)
-    except RecursionError:  # hundreds of defaults inside each other
+    except RecursionError:  # hundreds of nested defaults
         result, expansion.foreign = text, True
     if expansion.foreign and warn is not None:
         warn()
@@ -45,13 +44,14 @@ def expand(
 
 
 class _UnclosedError(Exception):
-    """A `${` or `$(` without its end; all from the outermost one on stays as written."""
+    """A `${` or `$(` is not closed; the text is unchanged from the outermost one on."""
 
 
 class _Expansion:
-    """One pass from left to right. Each method returns a text and where what it stands for ends.
+    """One pass from left to right; methods return an expanded text and the position after it.
 
-    What is not `used` is parsed for its end. `foreign` is whether a `${…}` in use stays as written.
+    With `used` false, text is only parsed to find its end. `foreign` is true if the result
+    contains an unsupported `${…}`.
     """
 
     __slots__ = ("foreign", "lookup", "text")
@@ -62,7 +62,7 @@ class _Expansion:
         self.foreign = False
 
     def word(self, position: int, *, inside: bool = False, used: bool = True) -> tuple[str, int]:
-        """Expand the rest of the text, or what is `inside` a `${…}`, whose `}` is its end."""
+        """Expand up to the end of the text, or if `inside` a `${…}` up to its `}`."""
         text, end = self.text, len(self.text)
         parts: list[str] = []
         while position < end:
@@ -91,7 +91,7 @@ class _Expansion:
         return "".join(parts), end
 
     def quote(self, position: int, inside: bool) -> tuple[str, int]:
-        """Return what a backslash or a backtick protects; a `}` stands for itself."""
+        """Return the text that a backslash or backtick quotes, or a literal `}`."""
         text = self.text
         character, following = text[position], text[position + 1 : position + 2]
         if character == "`":
@@ -104,11 +104,11 @@ class _Expansion:
         return text[position:stop], stop
 
     def dollar(self, position: int, used: bool) -> tuple[str, int]:
-        """Return what a `$` stands for; of several the last protects what follows it."""
+        """Return the value of a reference; after several `$` the text is unchanged."""
         text, stop = self.text, position
         while text.startswith("$", stop):
             stop += 1
-        several = stop > position + 1  # a shell's `$$` is no name, and passwords hold it
+        several = stop > position + 1  # `$$` is no reference; passwords contain it
         if text.startswith("{", stop):
             return self.as_written(position, stop + 1) if several else self.brace(position, used)
         if text.startswith("(", stop):
@@ -140,7 +140,7 @@ class _Expansion:
         return "" if operator[-1] == "+" else value or "", end + 1
 
     def as_written(self, position: int, inner: int) -> tuple[str, int]:
-        """Return the text from `position` to the `}` that ends what begins at `inner`."""
+        """Return the unchanged text from `position` to the `}` that closes the part at `inner`."""
         _, end = self.word(inner, inside=True, used=False)
         return self.text[position : end + 1], end + 1
 

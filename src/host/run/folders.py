@@ -1,7 +1,7 @@
-"""A tree of commands on disk: any depth, no recursion, no endless links.
+"""A tree of commands on disk, of any depth, safe against cyclic links.
 
-The words of a command spell a path, `root/theme/set`. A folder there is a category or a command.
-A script there has that path, perhaps with an extension (`root/theme/set.sh`).
+The words of a command form a path, such as `root/theme/set`. This is a category's or command's
+folder, or a script that may have an extension (`root/theme/set.sh`).
 """
 
 import _stat
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_LARGEST = 1 << 20  # bytes of a definition that is searched for a key
-_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # in a category.json with defaults; escapes too
+_LARGEST = 1 << 20  # bytes of a definition; a larger one is not searched for keys
+_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # in category.json, or escapes
 _ALIASES = (b"aliases", b"\\u")
-_NO_SUBFOLDERS = 2  # links to a directory: from above and from itself
-_EXTENSIONS = (  # of scripts, in the order in which files of one word count
+_NO_SUBFOLDERS = 2  # hard links of a folder without subfolders: its parent's and its `.`
+_EXTENSIONS = (  # of scripts, in order of precedence
     *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
     *(".ts", ".zsh"),
 )
@@ -38,7 +38,7 @@ _NO_SCRIPTS = (  # documents and data, executable or not
 
 
 def script_word(name: str) -> str:
-    """Return the word of a script by its file's name, "" for a file that is never one."""
+    """Return the word of a script from its file name, "" for a file that cannot be a script."""
     if name.startswith((".", "_")) or name.endswith(_NO_SCRIPTS):
         return ""
     stem, dot, extension = name.rpartition(".")
@@ -46,7 +46,7 @@ def script_word(name: str) -> str:
 
 
 def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
-    """Return the words of a script's file by its prefix and separator, [] for none."""
+    """Return the words of a script from its file name and the tree's `scripts`, [] for none."""
     word, prefix, separator = script_word(name), scripts.get("prefix", ""), scripts.get("split", "")
     if not word.startswith(prefix):
         return []
@@ -75,11 +75,10 @@ def refusal(path: str, root: str) -> str:
 
 
 class Node:
-    """What words name in one tree; `at` is a path, or words in a tree that a plugin declares.
+    """The node that words name in one tree; `at` is a path, or the words of a declared node.
 
-    The catalog sets `definition` to that of the command or category here, and `error` to what is
-    wrong with that file if commands lie below it all the same. `problems` are what is wrong in
-    the folder, known once it is listed.
+    The catalog sets `definition` to the node's definition. It sets `error` if that is invalid but
+    commands exist below. `problems` are those of the folder, known after it is listed.
     """
 
     tree: "Tree"
@@ -94,17 +93,17 @@ class Node:
 
 
 class FolderNode(Node):
-    """A place in a tree on disk: a folder, a script, both, or only the beginning of names.
+    """A node of a tree on disk: a folder, a script, both, or the common prefix of split names.
 
-    A new one is the root of its tree; `enter` and `inside` lead to the others. A folder is listed
-    once. A link to a directory is followed, but no link below it, and none to a directory that
-    contains the tree; so every walk ends.
+    The constructor makes the root; `enter` and `inside` return the other nodes. A folder is listed
+    only once. A link to a directory is followed, except below another link or to a directory that
+    contains the tree. Therefore every traversal ends.
     """
 
     parent: "FolderNode | None" = None
     is_folder = True
     linked = False  # reached through a link
-    owned = False  # in a command's folder, where all files are the command's own
+    owned = False  # inside a command's folder, where files are no scripts
     holds: bool | None = None
     defaults: "tuple[Definition, ...] | None" = None
     faults: tuple[Problem, ...] = ()
@@ -137,7 +136,7 @@ class FolderNode(Node):
         return self.faults + self._odd_names
 
     def enter(self, word: str) -> "FolderNode | None":
-        """Return the node that `word` leads to, None if there is nothing."""
+        """Return the child node of `word`, None if there is none."""
         if self._inside is not None:
             return self._inside.get(word)
         at = join(self.at, word)
@@ -153,7 +152,7 @@ class FolderNode(Node):
         return node if is_folder or node.scripts else None
 
     def inside(self) -> "dict[str, FolderNode]":
-        """Return the nodes that one word leads to, sorted by it."""
+        """Return all child nodes by word, sorted."""
         if self._inside is None:
             folders, files = self._listed() if self.is_folder else ({}, [])
             scripts: dict[str, Scripts] = {}
@@ -170,9 +169,9 @@ class FolderNode(Node):
 
     @property
     def scripts(self) -> "Scripts":
-        """The scripts to which its words lead: the words that are left, and the file.
+        """The scripts at or below this node, each as its remaining words and its path.
 
-        Words are left only where names of files in the root are split.
+        Words remain only if the tree splits the names of scripts in its root.
         """
         if self._scripts is None:
             self._scripts = self.parent.scripts_of(basename(self.at)) if self.parent else []
@@ -180,11 +179,11 @@ class FolderNode(Node):
 
     @property
     def script(self) -> str:
-        """The file of the script that has its words, "" for none."""
+        """The path of the script with exactly this node's words, "" for none."""
         return next((path for words, path in self.scripts if not words), "")
 
     def scripts_of(self, word: str) -> "Scripts":
-        """Return the scripts whose words begin with `word`, without listing the folder."""
+        """Return the scripts whose words begin with `word`; list the folder only if it must."""
         names = [word + extension for extension in _EXTENSIONS]
         if self.tree.scripts and self.parent is None:
             begin = self.tree.scripts.get("prefix", "") + word
@@ -193,7 +192,7 @@ class FolderNode(Node):
         return [(words[1:], path) for words, path in found if words[:1] == [word]]
 
     def _accepted(self, names: "Iterable[str]") -> "Scripts":
-        """Return the words and path of each of these files that is a command."""
+        """Return the words and the path of each of these files that can be a command."""
         scripts = self.tree.scripts
         if scripts is None or self.owned:
             return []
@@ -207,16 +206,16 @@ class FolderNode(Node):
             return []
         try:
             category = self.category()
-        except DefinitionError:  # listing the folder reports it
+        except DefinitionError:  # reported when the folder is listed
             category = None
         entrypoint = join(self.at, category.entrypoint) if category else ""
         return [(words, path) for words, path in found if path != entrypoint]
 
     def command(self) -> "Definition | None":
-        """Return the definition of the command or category here, None without one.
+        """Return the definition of the command or category here, None if there is none.
 
-        The folder is asked first: its command.json, then its script `main`. Then comes a script
-        beside the folder. Raises DefinitionError.
+        The folder's command.json comes first, then its script `main`, then a script beside the
+        folder. Raises DefinitionError.
         """
         definition = self._definition(f"{self.at}/command.json") if self.is_folder else None
         if definition is None or not definition.entrypoint:
@@ -233,11 +232,11 @@ class FolderNode(Node):
         return definition
 
     def category(self) -> "Definition | None":
-        """Return what the category.json says, None without one; raises DefinitionError."""
+        """Return the definition in category.json, None if missing; raises DefinitionError."""
         return self._definition(f"{self.at}/category.json")
 
     def _definition(self, path: str) -> "Definition | None":
-        """Return the definition in a file, None without one; raises DefinitionError."""
+        """Return the definition in a file, None if it is missing; raises DefinitionError."""
         try:
             definition = self._read(path)
         except FileNotFoundError:
@@ -247,7 +246,7 @@ class FolderNode(Node):
         return definition
 
     def _main(self) -> str:
-        """Return the script `main` that makes the folder a command, "" for none."""
+        """Return the path of the script `main` that makes the folder a command, "" for none."""
         if self.tree.scripts is None or self.parent is None or not self.is_folder:
             return ""
         if is_file(f"{self.at}/category.json"):
@@ -257,7 +256,7 @@ class FolderNode(Node):
 
     @property
     def has_below(self) -> bool:
-        """Whether anything is below the command here."""
+        """Whether there are commands or categories below the command here."""
         if not self.owned:
             return self.holds_commands()
         try:
@@ -268,7 +267,7 @@ class FolderNode(Node):
         return bool(self.inside())
 
     def holds_commands(self, problems: "list[Problem] | None" = None) -> bool:
-        """Return whether it has a category.json, or a command at or below it."""
+        """Return whether there is a category.json here, or a command here or below."""
         if self.holds is None:
             self.holds = self._search([] if problems is None else problems)
         return self.holds
@@ -282,7 +281,7 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command():
-                while node.parent and node is not self:  # all on the way down hold it too
+                while node.parent and node is not self:  # so do all nodes on the path
                     node = node.parent
                     node.holds = True
                 return True
@@ -291,7 +290,7 @@ class FolderNode(Node):
         return False
 
     def has_command(self) -> bool:
-        """Return whether a folder is or holds a command, without listing all of it."""
+        """Return whether a folder is a command or has one; stop at the first."""
         if is_file(f"{self.at}/command.json"):
             return True
         has_scripts = self.tree.scripts == {} and not is_file(f"{self.at}/category.json")
@@ -305,11 +304,11 @@ class FolderNode(Node):
                     if has_scripts and not refusal(entry.path, self.tree.path):
                         return True
         except OSError:
-            pass  # listing the folder reports it
+            pass  # reported when the folder is listed
         return False
 
     def above(self) -> "tuple[Definition, ...]":
-        """Return the definitions with defaults for a command here, the outermost first.
+        """Return the definitions above with defaults for a command here, outermost first.
 
         Raises DefinitionError.
         """
@@ -328,7 +327,7 @@ class FolderNode(Node):
         return found
 
     def aliased(self, alias: str) -> str:
-        """Return the word of the command in it that has `alias`, "" for none."""
+        """Return the word of the child command with the alias `alias`, "" for none."""
         for word, node in self.inside().items():
             if not _mentions(node.script or f"{node.at}/command.json", _ALIASES):
                 continue
@@ -341,16 +340,16 @@ class FolderNode(Node):
         return ""
 
     def refused(self, word: str) -> "list[tuple[str, str]]":
-        """Return the files here that have a word but cannot be its script, with the reasons."""
+        """Return the files here that match `word` but cannot be commands, with the reasons."""
         takes = self.tree.scripts is not None and not self.owned
         paths = [join(self.at, word + one) for one in _EXTENSIONS] if takes else []
         reasons = [(path, refusal(path, self.tree.path)) for path in paths if is_file(path)]
         return [(path, reason) for path, reason in reasons if reason]
 
     def _listed(self) -> "tuple[dict[str, bool], list[str]]":
-        """Return the words of its folders that count, each with whether a link leads there.
+        """Return the words of usable subfolders (true if reached by a link) and the file names.
 
-        The names of other files come second. What is left out goes to the problems.
+        Folders that are left out with a reason are added to the problems.
         """
         folders: dict[str, bool] = {}
         files: list[str] = []
@@ -378,7 +377,7 @@ class FolderNode(Node):
         return folders, files
 
     def _follows(self, path: str) -> bool:
-        """Return whether the link `path` in it to a directory is followed."""
+        """Return whether `path`, a link to a directory, is followed."""
         if self.linked:
             return False
         target = realpath(path)
@@ -394,7 +393,7 @@ def _has_definition(folder: str) -> bool:
 
 
 def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
-    """Return whether a definition may have one of these keys; parsing costs more than this."""
+    """Return whether a definition may have one of these keys; cheaper than parsing it."""
     try:
         content = read_regular(file, _LARGEST, DefinitionError)
     except (FileNotFoundError, DefinitionError):

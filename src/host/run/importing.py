@@ -1,4 +1,4 @@
-"""Python object references, `package.module:attr` → the object; where they are looked for."""
+"""Import objects by reference (`package.module:attr`), and complete the import path."""
 
 import sys
 
@@ -13,7 +13,7 @@ def load_reference(reference: str) -> "Any":
     """Return the object that `reference` names; raises PluginError if it cannot be imported."""
     module, _, attribute = reference.partition(":")
     try:
-        __import__(module)  # importlib would be one module more to import
+        __import__(module)  # saves the import of importlib
         found: Any = sys.modules[module]
         for name in attribute.split("."):
             found = getattr(found, name)
@@ -24,10 +24,10 @@ def load_reference(reference: str) -> "Any":
 
 
 def complete_import_path(needed: str = "") -> None:
-    """Make everything that is installed importable, where the launcher skipped `site` (-S).
+    """Import `site`, which the launcher skips (-S), to make all installed packages importable.
 
-    `site` takes its time and runs what `.pth` files of packages say, so who needs one
-    package of this program's own names it: it is left alone where that is found without.
+    `site` is slow and runs code in `.pth` files. A caller that needs only the package `needed`
+    names it; then `site` is imported only if that package is not found without it.
     """
     if not sys.flags.no_site or "site" in sys.modules or (needed and _finds(needed)):
         return

@@ -1,4 +1,4 @@
-"""Where an installation keeps its files, from the executable and the caller's environment."""
+"""Find an installation and its files, by the executable and the caller's environment."""
 
 import posix
 import sys
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 
 
 class Layout:
-    """The paths of one installation; all absolute.
+    """The paths of one installation, all absolute.
 
-    `program` is the base name of the executable as invoked, `root` the installation,
-    `config_file` its cli.json. `started` is the program as an `Entry` of CLI_RUN has it.
+    `program` is the base name of the executable as invoked, `root` the installation's directory,
+    `config_file` its cli.json. `started` is the value for `Entry.program` in CLI_RUN. `default`
+    is true if `root` is the default directory of the program.
     """
 
     def __init__(
@@ -40,11 +41,10 @@ class Layout:
 def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     """Return the layout for `executable` (argv[0]) started with `environ`.
 
-    The root is CLI_DIR when the caller set it, else `<root>` when the executable's
-    real path is `<root>/core/<name>`, else `${XDG_DATA_HOME:-~/.local/share}/<name>`.
-    GLOBAL_CONFIG_FILE replaces the path of cli.json only. No file is read, only its
-    presence looked at. Raises InstallationError when a relative path meets a deleted
-    current directory.
+    The root is CLI_DIR if the caller set it, else `<root>` if the executable's real path is
+    `<root>/core/<name>`, else `${XDG_DATA_HOME:-~/.local/share}/<name>`. GLOBAL_CONFIG_FILE
+    replaces only the path of cli.json. No file is read. Raises InstallationError for a relative
+    path in a deleted current directory.
     """
     program = program_name(executable)
     try:
@@ -63,21 +63,21 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
 
 
 def program_name(executable: str) -> str:
-    """Return the base name that usage lines show; `cli` under `python -m host`."""
+    """Return the program's name for usage lines: the base name, `cli` for `python -m host`."""
     name = basename(executable)
     return "cli" if name in ("", "__main__.py", "-c", "-m") else name
 
 
 def data_home(environ: "Mapping[str, str]") -> str:
-    """Return `${XDG_DATA_HOME:-~/.local/share}`; a relative XDG_DATA_HOME does not count."""
+    """Return `${XDG_DATA_HOME:-~/.local/share}`; a relative XDG_DATA_HOME is ignored."""
     return _xdg_home(environ, "XDG_DATA_HOME", ".local/share")
 
 
 def project_roots(program: str, home: str) -> "Iterator[str]":
     """Yield the directories with `.<program>/commands` from the current directory upward.
 
-    The last one looked at is the root of a git work tree, the home directory or the root of
-    the file system.
+    The search ends at the root of a git work tree, the home directory or the root of the file
+    system.
     """
     try:
         at = posix.getcwd()
@@ -90,7 +90,7 @@ def project_roots(program: str, home: str) -> "Iterator[str]":
                 return
             at = dirname(at)
     except OSError:
-        return  # the current directory is gone, or cannot be read
+        return  # the current directory is deleted or unreadable
 
 
 def state_home(environ: "Mapping[str, str]") -> str:
@@ -104,7 +104,7 @@ def _xdg_home(environ: "Mapping[str, str]", variable: str, usual: str) -> str:
 
 
 def home(environ: "Mapping[str, str]") -> str:
-    """Return the caller's home directory: HOME, else what the system knows, else `/`."""
+    """Return the caller's home directory: HOME, else from the user database, else `/`."""
     found = environ.get("HOME")
     if found:
         return found
@@ -117,12 +117,12 @@ def home(environ: "Mapping[str, str]") -> str:
 
 
 def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
-    """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" where only a run did.
+    """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" if only a run did.
 
-    A run exports both for its commands; a value that is not the innermost run's was set since.
-    An inherited value counts as the caller of this program gave it: the program that was
-    `started` is the one of an outer run, or is in that run's installation. The third value is
-    that program.
+    A run exports both for its commands. A value that differs from the innermost run's was set
+    inside that run. Otherwise the value is that of the outer run that was started by the same
+    program (`started`) or else belongs to the installation `own`, "" if there is none. The third
+    value is the program for `Layout.started`.
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
     if RUN not in environ:
@@ -142,13 +142,13 @@ def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tupl
 
 
 def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
-    """Return where a lock may be: beside the installation, else in the user's cache."""
+    """Return the places of a lock: in the installation, else in the user's cache."""
     flat = lock_file.replace("%", "%25").replace("/", "%2F")
     return lock_file, join(cache_home, f"cli-host/{flat[-200:]}")
 
 
 class OpenInstallation:
-    """A layout with what its cli.json says and its caller's environment; its lock has its `key`."""
+    """A layout with its cli.json and the caller's environment; a lock is valid for one `key`."""
 
     def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
         cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
@@ -159,18 +159,18 @@ class OpenInstallation:
         self.commands_dir = join(layout.root, config.commands_dir)
         self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = lock_places(layout.lock_file, cache_home)
-        interpreter = dirname(sys.executable)  # python and python3 of one environment
+        interpreter = dirname(sys.executable)  # the same for python and python3 of one environment
         directories = (layout.root, self.commands_dir, self.plugins_dir)
         code = (__file__, sys.version, interpreter, python_path)
         self.key = "\n".join([*directories, config.min_version, *code])
 
     @property
     def indexes(self) -> tuple[str, ...]:
-        """Where an index of definitions may be: beside the lock."""
+        """The places of the index of definitions, beside the lock."""
         return tuple([f"{place}.index" for place in self.locks])
 
     def around(self) -> "tuple[list[Project], list[Problem]]":
-        """Return the projects around the current directory, and what is wrong."""
+        """Return the projects around the current directory, and the problems found."""
         program, environ = self.layout.program, self.environ
         if RUN in environ:
             from host.run.nested import without_outer_run
@@ -184,12 +184,12 @@ class OpenInstallation:
         return usable_projects(roots, program, self.commands_dir, environ)
 
     def cached(self, kind: str) -> str:
-        """Return the path of a file in the user's cache directory."""
+        """Return the path of this installation's cache file with the extension `kind`."""
         return f"{self.locks[1]}.{kind}"
 
     @property
     def versions_file(self) -> str:
-        """Where the versions of programs are remembered: in the user's cache."""
+        """The path of the cache of programs' versions."""
         return join(dirname(self.locks[-1]), "versions")
 
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
@@ -200,7 +200,7 @@ class OpenInstallation:
         return dict(zip(FRAMEWORK_NAMES, values, strict=True))
 
     def run_entry(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
-        """Return CLI_RUN for the command of a run that sets `values`; `environ` is its caller's."""
+        """Return CLI_RUN for a command whose run sets `values`; `environ` is the caller's."""
         layout = self.layout
         program = "" if layout.started == layout.root else layout.started
         usual = layout.config_file == join(layout.root, "core/cli.json")
@@ -215,7 +215,7 @@ class OpenInstallation:
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
-    """Return the installation at `layout`; raises InstallationError when it is none."""
+    """Return the installation at `layout`; raises InstallationError if there is none."""
     is_usual = layout.default and layout.config_file == join(layout.root, "core/cli.json")
     remedy = f"to make an installation run: {layout.program} self init" if is_usual else ""
     return OpenInstallation(layout, read_config(layout.config_file, remedy), environ)

@@ -1,16 +1,16 @@
-"""Ctrl-C: what it does meanwhile, and how a program ends that a signal has stopped."""
+"""Handle Ctrl-C, and end the process by a signal."""
 
-import _signal  # `signal` costs a module of enums
+import _signal  # `signal` would import `enum`
 import posix
 
-UNBLOCK = "unblock_interrupt"  # option -X of a Python that starts with SIGINT held back
+UNBLOCK = "unblock_interrupt"  # option -X of a Python that starts with SIGINT blocked
 
 
 class RaisedInterrupts:
-    """Makes Ctrl-C a KeyboardInterrupt meanwhile, unless it is ignored.
+    """A context in which Ctrl-C raises KeyboardInterrupt, unless SIGINT is ignored.
 
-    For work that tidies up when it is stopped. Elsewhere Ctrl-C ends the process: what
-    imports modules turns the exception into anything.
+    For work that must clean up. Elsewhere Ctrl-C ends the process, because imported code may
+    catch or replace the exception.
     """
 
     def __init__(self) -> None:
@@ -26,12 +26,12 @@ class RaisedInterrupts:
 
 
 def interrupt_is_blocked() -> bool:
-    """Return whether the caller lets no Ctrl-C through to this process."""
+    """Return whether SIGINT is blocked in this process."""
     return _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
 
 
 def die_of(signal: int) -> int:
-    """End as a shell expects of a program that this signal stopped: killed by it."""
+    """Kill this process by the signal, as a shell expects; return the status if that fails."""
     _signal.signal(signal, _signal.SIG_DFL)
     posix.kill(posix.getpid(), signal)
     return 128 + signal

@@ -1,4 +1,4 @@
-"""What is wrong with text that is no strict JSON, and where."""
+"""Explain what is wrong with invalid JSON, and where."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from host.errors import DefinitionError, Problem
 
 _BLANKS = " \n\t\r"
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
-_DEEPEST = 20  # levels whose keys have a place; a definition has five
+_DEEPEST = 20  # levels of keys with offsets; a definition has five
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError:
-    """Return the error for text that the scanner refused, or read only in part.
+    """Return the error for text that the JSON scanner refused or did not read completely.
 
-    `what` is wrong with `token`, a key with its quotes or a constant; both are "" if it is the
-    syntax.
+    `what` is the problem of `token`, which is a quoted key or a constant. Both are "" for a syntax
+    error.
     """
     if what:
         keys_and_constants = (one for one in _TOKEN.finditer(text) if one[2] or not one[1])
@@ -56,9 +56,9 @@ def _behind_blanks(text: str, position: int) -> int:
 
 
 def offsets_of_keys(text: str) -> dict[str, int]:
-    """Return where each key and item is, by its path; the text need not be correct JSON."""
+    """Return the offset of each key and item by its path; the JSON may be invalid."""
     offsets: dict[str, int] = {}
-    above: list[tuple[str, "Iterator[int] | None"]] = []  # what is open; arrays have numbers
+    above: list[tuple[str, "Iterator[int] | None"]] = []  # open ones; arrays count
     path = ""
     for token in _TOKEN.finditer(text):
         sign = token[0]
@@ -84,7 +84,7 @@ def _unquoted(token: str) -> str:
 
 
 def place_of_key(text: str, offsets: "Mapping[str, int]", key: str) -> tuple[int, int]:
-    """Return line and column of a key, or of the nearest above it that has an offset."""
+    """Return the line and column of a key, or of its nearest parent that has an offset."""
     while key and key not in offsets:
         key = key[: max(key.rfind("."), key.rfind("["), 0)]
     before = text[: offsets.get(key, len(text) - len(text.lstrip()))]

@@ -1,4 +1,4 @@
-"""Strict JSON from regular files, and typed access to it; errors name file and place or key."""
+"""Strict JSON from regular files, and typed access to it; errors name the file and key or line."""
 
 from host.errors import DefinitionError, Problem
 from host.run import read_regular
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 NO_VARIABLE = "cannot name a variable; use letters, digits and _"
-_MOST_UNKNOWN = 100  # unknown keys that are compared with ours
+_MOST_UNKNOWN = 100  # unknown keys that are compared with known ones
 _SIZE_LIMIT = 16 * 1024 * 1024
 
 
@@ -25,11 +25,11 @@ def read_json(path: str) -> "Any":
 
 
 class NotStrictError(ValueError):
-    """A repeated key, or a constant such as NaN: what is wrong, and what stands in the text."""
+    """A duplicate key, or a constant such as NaN; the arguments are the problem and its token."""
 
 
 class Number(float):
-    """A number with a fraction or exponent; `str` returns it as the file has it, such as 3.10."""
+    """A number with a fraction or exponent; `str` returns it as written, such as 3.10."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -39,7 +39,7 @@ class Number(float):
 
 
 def parse_json(path: str, content: bytes) -> "Any":
-    """Return the JSON value in `content`; `path` names it in errors. See `read_json`."""
+    """Return the JSON value in `content`, like `read_json`; `path` is for errors."""
     text = text_of(path, content, DefinitionError)
     what = token = ""
     try:
@@ -49,7 +49,7 @@ def parse_json(path: str, content: bytes) -> "Any":
     except NotStrictError as error:
         what, token = error.args
     except (StopIteration, ValueError, SystemError, RecursionError):
-        pass  # mostly without words (before `json` is imported: SystemError)
+        pass  # no useful message (SystemError before `json` is imported)
     from host.run.json_errors import syntax_error
 
     raise syntax_error(path, text, what, token) from None
@@ -62,7 +62,7 @@ def _skip_blanks(text: str, position: int) -> int:
 
 
 class _Rules:
-    """What the C scanner behind the `json` module asks of its owner."""
+    """The attributes that the C scanner of the `json` module reads."""
 
     strict = True
     object_hook = None
@@ -83,15 +83,15 @@ class _Rules:
 
 
 def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
-    """Return the parser: the C scanner itself, as importing `json` costs 7 ms.
+    """Return the C scanner itself, because importing `json` takes 7 ms.
 
-    If an interpreter lacks it or wants more of its owner, the `json` module
-    does the same with the same rules.
+    If the interpreter lacks it or needs more attributes, return a decoder of the `json` module
+    with the same rules.
     """
     try:
         from _json import make_scanner
 
-        return make_scanner(_Rules)  # type: ignore[arg-type]  # it only reads attributes
+        return make_scanner(_Rules)  # type: ignore[arg-type]  # only reads attributes
     except (ImportError, AttributeError):
         from json import JSONDecoder
 
@@ -105,8 +105,8 @@ def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
 class Fields:
     """Typed access to the keys of one JSON object; each method raises DefinitionError.
 
-    A key that is null counts as absent. `known` are the keys that were asked for. `key` is where
-    the object is in its file, "" for the whole file.
+    A null value is the same as an absent key. `known` are the keys that were read. `key` is the
+    path of the object in its file, "" for the whole file.
     """
 
     __slots__ = ("_inside", "known", "path", "values")
@@ -121,12 +121,12 @@ class Fields:
         self.known: set[str] = set()
 
     def value(self, key: str) -> "Any":
-        """Return what stands under `key`, None where it is absent or null."""
+        """Return the value of `key`, None if it is absent or null."""
         self.known.add(key)
         return self.values.get(key)
 
     def extra(self) -> "dict[str, Any]":
-        """Return what stands under keys that nobody asked for."""
+        """Return the values of all keys that were not read."""
         return {key: one for key, one in self.values.items() if key not in self.known}
 
     def misspelt(self) -> tuple[Problem, ...]:
@@ -154,7 +154,7 @@ class Fields:
         return DefinitionError(self.problem(key, reason, remedy))
 
     def typed(self, key: str, kind: type, expected: str) -> "Any":
-        """Return what stands under `key`, which is of this kind, or None."""
+        """Return the value of `key`, which must be of this type, or None."""
         self.known.add(key)
         value = self.values.get(key)
         if value is not None and type(value) is not kind:
@@ -168,32 +168,32 @@ class Fields:
         return self.clean(key, value) if value else ""
 
     def _slip(self, key: str) -> str:
-        """Return which key resembles the missing `key`, or else what is expected."""
+        """Return a hint to a key that resembles the missing `key`, or else the expected type."""
         from host.run.suggestions import SURELY, closest
 
         near = [one for one in self.values if one != key and closest(one, (key,), SURELY)]
         return f'"{near[0]}" looks like it' if near else "expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:
-        """Return a text that may be absent but not empty."""
+        """Return a text that must not be empty, "" if the key is absent."""
         value = self.text(key, required)
         if not value and self.values.get(key) is not None:
             raise self.refused(key, "expected some text, found an empty string")
         return value
 
     def one_of(self, key: str, allowed: "Sequence[str]") -> str:
-        """Return one of the texts `allowed`, "" where the key is absent."""
+        """Return one of the texts `allowed`, "" if the key is absent."""
         value = self.filled(key)
         if value and value not in allowed:
             raise self.refused(key, f"expected one of {', '.join(allowed)}; found {value[:40]}")
         return value
 
     def clean(self, key: str, value: str) -> str:
-        """Refuse what no file name or variable can hold."""
+        """Return `value`; refuse characters that no file name or variable can contain."""
         try:
             if b"\0" not in value.encode():
                 return value
-        except UnicodeEncodeError:  # half a character, as an escape
+        except UnicodeEncodeError:  # an escaped lone surrogate
             pass
         raise self.refused(key, "holds a character that is not allowed")
 
@@ -224,7 +224,7 @@ class Fields:
         return found
 
     def objects(self, key: str) -> "list[Fields]":
-        """Return the fields of each object of an array."""
+        """Return the fields of each object in the array under `key`."""
         return [
             Fields(self.path, item, f"{self._inside}{key}[{index}]")
             for index, item in enumerate(self.array(key, "an array of objects"))

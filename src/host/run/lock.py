@@ -1,11 +1,10 @@
-"""The lock's format: what plugins declared, and the stamps that show whether it still holds.
+"""The lock: what plugins declared, and stamps that show whether this is still valid.
 
-`host.planning.cache_files` writes it and `_parse` reads it; each record has a `row`, which makes it
-again. It is a line of JSON and a line for each definition that a plugin declares in code.
-It holds places and names, and the definitions of commands that plugins declare in code;
-never what a source says, never code. A checksum rejects what is not
-as written; stamps of every file and directory that was looked at reject what is no
-longer so. Whoever finds none builds the same again from the plugins.
+`host.planning.cache_files` writes it and `_parse` reads it; records are stored as their `row`. The
+file has a line with the format and checksum, a line of JSON, and a line for each definition that
+a plugin declares in code. It contains paths, names and these definitions, but never values of
+variables and never code. The checksum rejects a damaged lock. The stamps of all files and
+directories that were read reject an outdated one. Then the lock is rebuilt from the plugins.
 """
 
 import _imp
@@ -28,9 +27,9 @@ _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
 class Tree(Record):
-    """A tree of categories: where it starts, and whose it is, "" for the installation's own.
+    """A tree of categories: its path and its plugin, "" for the installation's own tree.
 
-    `scripts` is None if scripts there are no commands, else it may have "prefix" and "split".
+    `scripts` is None if scripts are no commands, else a dict that may have "prefix" and "split".
     """
 
     path: str
@@ -40,10 +39,10 @@ class Tree(Record):
 
 
 class Declared(Record):
-    """A command or category declared in code: its words, and what its command.json would hold.
+    """A command or category declared in code: its words, and its definition as JSON.
 
-    A run reads the lock with all of them and needs one definition at most, so the `json` of
-    each is read when it is asked for. A category has no entrypoint: nothing `runs`.
+    A run reads all of them with the lock but needs at most one, so `json` is parsed on first
+    access. `runs` is false for a category.
     """
 
     words: tuple[str, ...]
@@ -56,7 +55,7 @@ class Declared(Record):
 
     @property
     def definition(self) -> "Definition":
-        """Return it checked; raises DefinitionError, which who builds the lock finds out."""
+        """The checked definition; raises DefinitionError only while the lock is built."""
         if self._checked is None:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
             fields = parse_json(owner, self.json)
@@ -65,7 +64,7 @@ class Declared(Record):
 
 
 class Source(Record):
-    """One declared source: a `reader` of files or of a definition's field, or a provider.
+    """One declared source of variables: files, a key of definitions, or a provider.
 
     `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
     command's definition), or "python" (calls `provider`, a "module:attr"). `words`
@@ -85,13 +84,12 @@ class Source(Record):
 
 
 class Plugin(Record):
-    """What is known of one plugin, by the name of its entry point or in the registry.
+    """A plugin; `name` is the name of its entry point or its name in the registry.
 
-    `distribution` and `version` are those of an entry point, whose `reference` is
-    "package.module"; `project` is the distribution's name as packaging compares it; `file`
-    is a hooks file. `ours` marks this distribution's own. `hooks` has those that it
-    implements, each with the place that it asked for: -1 (tryfirst), 0 or 1 (trylast).
-    `trees` are the paths that it named, `broken` is why it does not count, "" when it does.
+    `distribution`, `version` and `reference` ("package.module") are those of an entry point;
+    `project` is the normalized name of the distribution. `file` is a hooks file. `ours` is true
+    for a built-in plugin. `hooks` maps each implemented hook to -1 (tryfirst), 0 or 1 (trylast).
+    `trees` are the paths of its trees. `broken` is the reason why it is not used, or "".
     """
 
     name: str
@@ -107,18 +105,17 @@ class Plugin(Record):
 
     @property
     def label(self) -> str:
-        """The name, with its distribution's beside where that is another one."""
+        """The name, with the distribution's name in parentheses if that is different."""
         beside = self.reference and self.distribution != self.name and "(" not in self.name
         return f"{self.name} ({self.distribution})" if beside else self.name
 
 
 class Lock(Record):
-    """What plugins declared: trees, commands and sources in order of precedence.
+    """All declarations of plugins: trees, commands and sources in order of precedence.
 
-    `schemes` are those of secret references: scheme, provider, plugin.
-    `plugins` by name, in the order in which they are asked. `stamps` were taken of each
-    path before it was looked at. `disabled` has the words of the commands of disabled plugins,
-    by the plugin's name, which explain an unknown word.
+    `schemes` are rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
+    order of calls. `stamps` has a stamp of each path, taken before the path was read. `disabled`
+    has the words of commands of disabled plugins by plugin, to explain an unknown word.
     """
 
     trees: "list[Tree]"
@@ -130,14 +127,14 @@ class Lock(Record):
     schemes: "Sequence[Sequence[str]]" = ()
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
-        """Return the name of the disabled plugin that has a command or category `words`, or ""."""
+        """Return the disabled plugin that has a command or category `words`, "" for none."""
         for plugin, commands in self.disabled.items():
             if any([*command[: len(words)]] == [*words] for command in commands):
                 return plugin
         return ""
 
     def warnings(self, program: str) -> list[str]:
-        """Return what listings of `program` say of broken plugins."""
+        """Return one warning for each broken plugin; `program` is the program's name."""
         return [
             f"plugin {one.label} is broken: {one.broken}; see: {program} self plugin list"
             for one in self.plugins.values()
@@ -146,7 +143,7 @@ class Lock(Record):
 
 
 def stamp(path: str) -> str:
-    """Return a text that changes whenever the file or directory at `path` does."""
+    """Return a text that changes with the file or directory at `path`, "" if it is missing."""
     try:
         status = posix.stat(path)
     except OSError:
@@ -155,9 +152,9 @@ def stamp(path: str) -> str:
 
 
 def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
-    """Return the first lock in `places` that is intact, made for `key` and still true, or None.
+    """Return the first lock in `places` that is intact, has this `key` and is up to date, or None.
 
-    Only a lock of the caller or of root that nobody else can write counts (CONTRACT 11).
+    A lock must belong to the caller or root, and no other user may write it (CONTRACT 11).
     """
     for place in places:
         try:
@@ -170,7 +167,7 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
 
 
 def _own_content(place: str) -> bytes:
-    """Return the lock's bytes; raises OSError for what somebody else may have written."""
+    """Return the lock's bytes; raises OSError if another user may have written it."""
     status = posix.stat(place)
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(place)
@@ -178,7 +175,7 @@ def _own_content(place: str) -> bytes:
 
 
 def _parse(content: bytes, key: str) -> Lock | None:
-    """Return the lock that these bytes are, None when it is not one for `key` or no longer true."""
+    """Return the lock in these bytes, None if it is damaged, outdated or has another key."""
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         return None
@@ -202,5 +199,5 @@ def _parse(content: bytes, key: str) -> Lock | None:
 
 
 def checksum(body: "bytes | memoryview[int]") -> bytes:
-    """Return a hash against accidents, not attacks: it is in the interpreter itself."""
+    """Return a fast hash by a built-in function; it detects damage, not attacks."""
     return _imp.source_hash(_HASH_KEY, body).hex().encode()

@@ -1,4 +1,4 @@
-"""A run inside a run: CLI_RUN, which each run exports for the runs inside it (CONTRACT 2).
+"""Nested runs: each run exports CLI_RUN for the runs inside it (CONTRACT 2).
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
 `ROOT:PROGRAM:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class Entry(Record):
-    """One run: its installation, the program that was started, and what it set.
+    """One run: its installation, the program that was started, and the variables that it set.
 
-    `program` is the root that the executable is in, or else the executable's base name.
-    `config_file` is "" for `core/cli.json` below the root. `hashes` are those of the values
-    that sources and declared arguments gave, by name.
+    `program` is the root that contains the executable, or else the executable's base name.
+    `config_file` is "" for `core/cli.json` below the root. `hashes` has a hash of each value from
+    sources and declared arguments, by name.
     """
 
     root: str
@@ -40,14 +40,14 @@ def outer_runs(environ: "Mapping[str, str]") -> list[Entry]:
 
 
 def entry_of(root: str, runs: list[Entry]) -> Entry | None:
-    """Return the entry of the installation at `root`."""
+    """Return the innermost entry of the installation at `root`, None if there is none."""
     return next((one for one in reversed(runs) if one.root == root), None)
 
 
 def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]:
     """Return `environ` without the variables that an outer run of this installation set.
 
-    A variable with another value than the outer run gave it is the caller's: it stays.
+    Variables that were changed inside the outer run are kept.
     """
     entry = entry_of(root, outer_runs(environ)) if RUN in environ else None
     if entry is None:
@@ -61,7 +61,7 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
 
 
 def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
-    """Return CLI_RUN with the entry `own`, which replaces an older one of the same `root`."""
+    """Return CLI_RUN with the entry `own`; it replaces an older entry with the same `root`."""
     runs = outer_runs(environ)
     known = entry_of(root, runs)
     texts = environ[RUN].split(" ")

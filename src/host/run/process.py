@@ -1,6 +1,6 @@
-"""The process: what its caller gave it, how an entrypoint starts, and becoming that."""
+"""The process: its original environment, how to start an entrypoint, and `execve`."""
 
-import _signal  # `signal` costs a module of enums
+import _signal  # `signal` would import `enum`
 import _stat
 import posix
 import sys
@@ -14,21 +14,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-_NOT_PLAIN = frozenset("$\\'\"#")  # characters that `env -S` does not take as they are
+_NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
-_HEAD = 256  # bytes; what Linux itself reads of a script to find its interpreter
-TOO_LARGE = "unset large variables, or give fewer arguments"  # the remedy
-# What a new interpreter does for a command in Python; -m would import `runpy` first.
+_HEAD = 256  # bytes; Linux reads as many to find a script's interpreter
+TOO_LARGE = "unset large variables, or give fewer arguments"  # a remedy
+# The code that starts a command in Python; -m would import `runpy` first.
 PYTHON_COMMAND = (
     "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
 )
 
 
 class Exec(Record):
-    """What `execve` gets: `path` to start, `argv` and the whole environment, as text.
+    """The arguments of `execve`: `path`, `argv` and the complete environment, as text.
 
-    `exec_of` in `host.__main__` makes it of a command; `execute` becomes it.
-    With `holds_interrupt` Ctrl-C is held back until the new process is ready for it.
+    `exec_of` in `host.__main__` makes it for a command; `execute` executes it. With
+    `holds_interrupt` SIGINT is blocked until the new process is ready for it.
     """
 
     path: str
@@ -38,12 +38,13 @@ class Exec(Record):
 
 
 def caller_environment() -> dict[bytes, bytes]:
-    """Return the environment as the caller gave it.
+    """Return the caller's environment, unchanged by Python.
 
-    In the C locale Python sets LC_CTYPE in its own; the kernel knows better.
+    PEP 538: in the C locale Python adds LC_CTYPE to its environment. /proc/self/environ has the
+    original.
     """
     environ = dict(posix.environ)
-    environ.pop(b"", None)  # "=value": Python reads it and refuses to hand it on
+    environ.pop(b"", None)  # "=value": Python reads it but execve refuses it
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         given = _given_lc_ctype()
         if given is None:
@@ -54,13 +55,13 @@ def caller_environment() -> dict[bytes, bytes]:
 
 
 def caller_words() -> list[str]:
-    """Return the command line, program included, as text; Python read it as the locale has it."""
+    """Return the command line as UTF-8 text; Python has decoded it with the locale's encoding."""
     encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
     return [decode(word.encode(encoding, errors)) for word in sys.argv]
 
 
 def asks_help(args: "Sequence[str]") -> bool:
-    """Return whether a command's only argument asks for help on it."""
+    """Return whether a command's only argument is `--help` or `-h`."""
     return len(args) == 1 and args[0] in ("--help", "-h")
 
 
@@ -74,9 +75,9 @@ def _given_lc_ctype() -> bytes | None:
 
 
 def reserve_standard_descriptors() -> None:
-    """Keep files from getting the numbers of streams that the caller closed.
+    """Open /dev/null as stdin, stdout or stderr if the caller closed them.
 
-    What fills the gaps takes no output and is gone again when a command starts.
+    Otherwise a file would get such a number. The descriptors are read-only and close on exec.
     """
     while (descriptor := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) <= 2:
         pass
@@ -84,17 +85,17 @@ def reserve_standard_descriptors() -> None:
 
 
 def restore_signals() -> None:
-    """Undo what Python changed: scripts expect to die of a closed pipe."""
+    """Undo Python's changes: a closed pipe must end a script by SIGPIPE."""
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
 
 
 def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
-    """Return which of SIGPIPE and SIGXFSZ the caller ignored, as far as that can be known.
+    """Return which of SIGPIPE and SIGXFSZ the caller ignored, as far as this is known.
 
-    Python ignores both before it runs any code and keeps no record of what was before. A shell
-    gives to its children what it ignores itself, and so does systemd by default, to the process
-    that SYSTEMD_EXEC_PID names. Other programs often ignore SIGPIPE for themselves alone.
+    Python ignores both at startup and does not store their previous state. The children of a shell
+    inherit the shell's ignored signals. systemd ignores SIGPIPE by default for the process in
+    SYSTEMD_EXEC_PID. Other programs often ignore SIGPIPE only for themselves.
     """
     if environ.get("SYSTEMD_EXEC_PID") == str(posix.getpid()):
         return [_signal.SIGPIPE]
@@ -111,7 +112,7 @@ def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
 
 
 def execute(plan: Exec) -> HostError:
-    """Become the planned process; returns only the error that kept it from starting."""
+    """Replace this process with the planned one; return the error if that fails."""
     argv = [encode(word) for word in plan.argv]
     environment = {encode(name): encode(value) for name, value in plan.env.items()}
     for number in ignored_by_caller(plan.env):
@@ -130,7 +131,7 @@ def execute(plan: Exec) -> HostError:
         if failure.errno == ENOENT:
             return MissingError(Problem(plan.path, "it or its interpreter is missing"))
         return CannotStartError(Problem(plan.path, f"cannot be started: {failure.strerror}"))
-    raise AssertionError("execve returned")  # pragma: no cover - it cannot
+    raise AssertionError("execve returned")  # pragma: no cover - impossible
 
 
 class Start(Record):
@@ -145,10 +146,10 @@ class Start(Record):
 def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     """Return how to start `file` with the environment `environ`.
 
-    An executable with a shebang or of machine code starts as it is. A text without
-    a shebang is for bash; one without the execute bit is for its shebang's
-    interpreter. Raises MissingError (127) when the file or its interpreter is not
-    there, CannotStartError (126) when it is and cannot run.
+    An executable binary, or script with a shebang, is started directly. bash runs a text without
+    a shebang. The shebang's interpreter runs a script without the execute bit. Raises
+    MissingError (127) if the file or its interpreter is missing, and CannotStartError (126) if it
+    exists but cannot run.
     """
     head, executable = _read_head(file)
     if not head.startswith(b"#!"):
@@ -183,7 +184,7 @@ def _read_head(file: str) -> tuple[bytes, bool]:
         raise MissingError(Problem(file, "the entrypoint is missing", remedy)) from None
     except OSError as failure:
         if posix.access(file, posix.X_OK) and is_file(file):
-            return b"\0", True  # a binary that may be run but not read
+            return b"\0", True  # an executable without read permission
         remedy = "check its permissions"
         raise CannotStartError(
             Problem(file, f"cannot be read: {failure.strerror}", remedy)
@@ -204,7 +205,7 @@ def _read_head(file: str) -> tuple[bytes, bool]:
 def _check_interpreter(
     file: str, program: str, argument: str, wanted: str, environ: "Mapping[str, str]"
 ) -> str:
-    """Return the path of the interpreter that a shebang comes down to: what env `wanted`, or it."""
+    """Return the path of a shebang's interpreter; `wanted` is the program after `env`, or ""."""
     if program.endswith("\r") or argument.endswith("\r"):
         what = "its first line ends with CR LF"
         raise MissingError(Problem(file, what, "save it with LF line ends", line=1))
@@ -221,7 +222,7 @@ def _check_interpreter(
 
 
 def _words_of_env(argument: str) -> list[str]:
-    """Return the command of `#!/usr/bin/env …`, [] if only env itself can know it."""
+    """Return the command of `#!/usr/bin/env …`, [] if only env itself can parse it."""
     words = argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
     while "=" in words[0] and len(words) > 1:
         del words[0]
@@ -229,7 +230,7 @@ def _words_of_env(argument: str) -> list[str]:
 
 
 def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:
-    """Return whether bash reads BASH_ENV: not if it is posix, privileged or interactive."""
+    """Return whether bash reads BASH_ENV: not in posix, privileged or interactive mode."""
     words = {*environ.get("SHELLOPTS", "").split(":"), *options}
     short = "".join(one for one in options if one[:1] == "-" and one[:2] != "--")
     return not (

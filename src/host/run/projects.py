@@ -1,7 +1,7 @@
-"""The projects around the current directory, and who could have written them (CONTRACT 16).
+"""The projects around the current directory, and checks of who can write them (CONTRACT 16).
 
-A project is a directory with `.<program>/commands/`. No run of an installation's own command
-loads this module. What is read here is never executed; `host.run.trust` decides about that.
+A project is a directory with `.<program>/commands/`. A run of an installation's own command does
+not load this module. It only reads files; `host.run.trust` decides whether a command may run.
 """
 
 import _stat
@@ -37,7 +37,7 @@ class Project:
 
     @property
     def tree(self) -> Tree:
-        """The tree of its commands."""
+        """The tree of the project's commands."""
         return Tree(self.commands_dir, scripts={})
 
     @property
@@ -46,14 +46,14 @@ class Project:
 
     @property
     def definition(self) -> Definition:
-        """What project.json says; raises DefinitionError."""
+        """The definition in project.json; raises DefinitionError."""
         if self._definition is None:
             self._definition = read_project(self.file)
         return self._definition
 
     @property
     def name(self) -> str:
-        """The name in project.json, or else that of the directory."""
+        """The name in project.json, or else the name of the directory."""
         try:
             name = self.definition.name
         except DefinitionError:
@@ -61,10 +61,10 @@ class Project:
         return name or basename(self.root) or self.root
 
     def check(self, path: str) -> None:
-        """Raise DefinitionError if somebody else could have written `path` or what leads to it.
+        """Raise DefinitionError if another user could have written `path` or its directories.
 
-        All directories from the project's own down count, and for a link that leads out of it all
-        directories above its target.
+        Checks all directories from the project's root down. For a link out of the project, checks
+        all directories above its target.
         """
         real = realpath(path)
         inside = f"{real}/".startswith(join(self.root, ""))
@@ -79,7 +79,7 @@ class Project:
         try:
             status = posix.stat(real)
         except OSError:
-            return  # there is nothing to use
+            return  # it does not exist
         remedy, mode = "", status.st_mode
         if not self.is_named and status.st_uid not in owners(self.environ):
             text = "belongs to another user, so this project is not used"
@@ -94,7 +94,7 @@ class Project:
 
 
 def read_project(path: str) -> Definition:
-    """Return what a project.json says, which may be missing; raises DefinitionError."""
+    """Return the definition in a project.json, which may be missing; raises DefinitionError."""
     try:
         fields = Fields(path, read_json(path))
     except FileNotFoundError:
@@ -108,10 +108,10 @@ def read_project(path: str) -> Definition:
 def usable_projects(
     roots: "Iterable[str]", program: str, commands_dir: str, environ: "Mapping[str, str]"
 ) -> tuple[list[Project], list[Problem]]:
-    """Return the projects in these directories, and what is wrong with them.
+    """Return the projects in these directories, and their problems.
 
-    A project that somebody else could have written is a problem instead. `commands_dir` is the
-    installation's own, which is no project.
+    A project that another user could have written is only a problem. `commands_dir` is the
+    installation's own directory of commands, which is no project.
     """
     projects: list[Project] = []
     problems: list[Problem] = []
@@ -134,14 +134,14 @@ def usable_projects(
 
 
 def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:
-    """Return the users whose files count: the caller, root, and under sudo who called it."""
+    """Return the ids of trusted file owners: root, the caller, and under sudo sudo's caller."""
     own = posix.geteuid()
     by_sudo = environ.get("SUDO_UID", "") if own == 0 else ""
     return (0, own, int(by_sudo)) if by_sudo.isdecimal() else (0, own)
 
 
 def _is_own_group(status: posix.stat_result, environ: "Mapping[str, str]") -> bool:
-    """Return whether a group is one user's alone: of the file's owner or of the caller."""
+    """Return whether a file's group is the private group of the file's owner or the caller."""
     import grp
     import pwd
 

@@ -1,4 +1,4 @@
-"""A plugin's source written in Python, asked in a process of its own."""
+"""Call a plugin's provider of variables in a child process."""
 
 from host.errors import Problem, SourceError
 from host.run.child_process import TIMEOUT_VARIABLE, fork_and_read, time_limit
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 def ask_provider(
     plugin: str, reference: str, words: tuple[str, ...], environ: "Mapping[str, str]"
 ) -> dict[str, str]:
-    """Return what the provider `reference` of `plugin` answers for the command `words`.
+    """Return the variables from the provider `reference` of `plugin` for the command `words`.
 
-    It gets the words and a copy of the environment so far. Raises SourceError if it cannot be
-    imported, fails, answers nonsense or takes longer than a settings.conf may.
+    It gets the words and a copy of the current environment. Raises SourceError if it cannot be
+    imported, fails, returns anything but a dict of strings, or exceeds CLI_SETTINGS_TIMEOUT.
     """
 
     def question() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A command written in Python: what the new interpreter of a run calls, and loads little for."""
+"""Run a command written in Python, in the new interpreter of a run, with few imports."""
 
 import _signal
 import gc
@@ -6,8 +6,8 @@ import os
 import sys
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until the command's own code is there
-if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - held back while this Python started
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until the command's code is loaded
+if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - blocked while this Python started
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
 from host.errors import HostError, PluginError, Problem
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 def main(argv: list[str]) -> int:
     """Call the referenced click command or callable with ARGS; return its exit status.
 
-    What it raises is reported in one line, or with DEBUG on as a traceback.
+    An exception is reported in one line, or as a traceback if DEBUG is on.
     """
     label, reference, *args = argv
-    sys.argv = [label, *args]  # by what name it was called, as programs expect it
-    if "LC_CTYPE" in os.environ:  # perhaps set by this Python: what the command starts gets none
+    sys.argv = [label, *args]  # programs expect their name here
+    if "LC_CTYPE" in os.environ:  # if Python has set it (PEP 538), child processes must not get it
         from host.run.process import caller_environment
 
         if b"LC_CTYPE" not in caller_environment():
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
     environ = dict(os.environ)
     try:
         with RaisedInterrupts():
-            gc.disable()  # an import leaves no garbage to look for
+            gc.disable()  # an import makes no garbage
             target = load_reference(reference)
             gc.enable()
             status = call(target, label, args, reference)
@@ -58,9 +58,9 @@ def main(argv: list[str]) -> int:
 
 
 def call(target: "Any", label: str, args: list[str], reference: str) -> int:
-    """Call a click command as the program `label`, or another callable with the arguments.
+    """Call a click command with the program name `label`, or another callable with `args`.
 
-    A callable returns an exit status; None stands for 0. Raises PluginError for anything else.
+    A callable returns an exit status, or None for 0. Raises PluginError for anything else.
     """
     if hasattr(target, "main") and hasattr(target, "make_context"):
         target.main(args=args, prog_name=label)
@@ -72,19 +72,19 @@ def call(target: "Any", label: str, args: list[str], reference: str) -> int:
         kind = type(status).__name__
         what = f"it returned {kind}; expected an exit status, or None"
         raise PluginError(Problem(reference, what))
-    return status % 256 or int(status != 0)  # the system keeps the lowest eight bits
+    return status % 256 or int(status != 0)  # the system keeps only the lowest eight bits
 
 
 def flush() -> None:
     try:
-        if sys.stdout is not None:  # it is when the caller closed it
+        if sys.stdout is not None:  # None if the caller closed it
             sys.stdout.flush()
     except ValueError:
-        sys.stdout = None  # the command closed or detached it, which flushed
+        sys.stdout = None  # the command closed or detached it, which flushed it
 
 
 def reader_is_gone() -> bool:
-    """Return whether stdout is a pipe that nobody reads any more."""
+    """Return whether stdout is a pipe whose reader has closed it."""
     import select
 
     poll = select.poll()
@@ -93,7 +93,7 @@ def reader_is_gone() -> bool:
 
 
 def drop_output() -> None:
-    """Let go of what stdout does not take, so that its end does not try again."""
+    """Flush stdout; discard output that cannot be written, so Python does not retry at exit."""
     try:
         flush()
     except OSError:

@@ -1,6 +1,6 @@
-"""What is wrong with the variables that `required_envs` names, and what to do about it.
+"""Check the variables in `required_envs`, and say what to do about missing ones.
 
-A run loads this only if one of them has a type, or is not set.
+A run loads this only if one of them has a type or is not set.
 """
 
 from host.errors import Problem, SourceError
@@ -23,12 +23,12 @@ _EXPECTED = {
 
 
 def fault(name: "RequiredVariable", value: str | None) -> str:
-    """Return what is wrong with a value of the variable, "" if nothing is."""
+    """Return what is wrong with a value of the variable, "" if it is valid."""
     if not value:
         return "must be set" if value is None else "must not be empty"
     if not name.type or _has_type(name.type, value):
         return ""
-    return f"must be {_EXPECTED[name.type]}"  # without the value: an address has its password
+    return f"must be {_EXPECTED[name.type]}"  # a value may contain a password
 
 
 def _has_type(kind: str, value: str) -> bool:
@@ -51,8 +51,8 @@ def _has_type(kind: str, value: str) -> bool:
 def refusal(
     definition: "Definition", layers: "Layers", names: "Sequence[RequiredVariable]"
 ) -> SourceError:
-    """Return the error for those of `names` that are unset, empty or of another type, and where."""
-    wrong: dict[str, list[RequiredVariable]] = {}  # by what is wrong
+    """Return the error for those of `names` that are unset, empty or of the wrong type."""
+    wrong: dict[str, list[RequiredVariable]] = {}  # by problem
     for name in names:
         value = layers.get(name)
         what = fault(name, value) if value else "must be set"
@@ -68,7 +68,7 @@ def refusal(
 
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:
-    """Return what to do about variables that must be set: their hints, or else the places."""
+    """Return the remedy for missing variables: their hints, or else where to set them."""
     alone = len(names) == 1
     them = "it" if alone else "them"
     where = f"export {them}, or set {them} in config/settings.conf, a file of env_files, or envs"

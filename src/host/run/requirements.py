@@ -17,10 +17,10 @@ _LONGEST = 100  # characters of a version
 
 
 class Requirement(Record):
-    """A program that a command needs; `str` writes it as a definition does, `jq>=1.6`.
+    """A program that a command needs; `str` returns it as in a definition, such as `jq>=1.6`.
 
-    program    a bare word, looked up on PATH
-    version    what its version must satisfy, such as ">=1.6,<2", "" for any
+    program    its name, which is searched on PATH
+    version    version constraints, such as ">=1.6,<2", "" for any
     hint       what to do if it is missing, or ""
     """
 
@@ -64,7 +64,7 @@ def _constraint(text: str) -> "tuple[str, list[int]] | None":
 
 
 def _numbers(parts: "list[str]") -> "list[int]":
-    """Return what versions are compared by: 1.6 and 1.6.0 are equal."""
+    """Return the numbers of a version without zeros at the end, so that 1.6 equals 1.6.0."""
     numbers = [int(one) for one in parts]
     while numbers and not numbers[-1]:
         numbers.pop()

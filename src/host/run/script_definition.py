@@ -1,4 +1,4 @@
-"""The definition in a script: what its first comments say, and its block of JSON (CONTRACT 15).
+"""Read the definition in a script: its first comments, and a block of JSON (CONTRACT 15).
 
     #!/bin/bash
     # Copy the database to staging.
@@ -6,7 +6,7 @@
     # {"args": [{"name": "tables..."}], "confirm": "Overwrite staging?"}
     # ///
 
-Only the first 16 KiB are read. A run loads this for a script, and for nothing else.
+Only the first 16 KiB are read. A run loads this only for a script.
 """
 
 from host.errors import DefinitionError, Problem
@@ -22,7 +22,7 @@ _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
 _SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
-_NO_PROSE = (  # lines for programs, and what heads a file
+_NO_PROSE = (  # beginnings of lines for programs and of file headers
     *("!", "shellcheck ", "vim:", "vi:", "ex:", "-*-", "coding:", "coding=", "usage:", "@"),
     *("mise ", "[mise] ", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
     "frozen_string",
@@ -31,9 +31,9 @@ _LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
 
 
 class ScriptComments:
-    """What the comments of the script or binary at `path` say: `values` are those of a definition.
+    """The definition in the comments of the script or binary at `path`, as the dict `values`.
 
-    Raises DefinitionError that names a line of the script, FileNotFoundError if it is gone.
+    Raises DefinitionError with a line of the script, FileNotFoundError if the file is missing.
     """
 
     def __init__(self, path: str) -> None:
@@ -49,12 +49,12 @@ class ScriptComments:
 
     @property
     def text(self) -> str:
-        """What describes the command, for people: summary, usage and the block of JSON."""
+        """The text that defines the command: summary, usage and the block of JSON."""
         block = [one.rstrip() for one in block_text(self._lines).splitlines() if one.strip()]
         return "\n".join([self.values["description"], self.usage, *block])
 
     def placed(self, problem: Problem) -> Problem:
-        """Return a problem with the line of its key in the script."""
+        """Return a problem with the line and column of its key in the script."""
         if problem.line:
             return problem
         from host.run.json_errors import offsets_of_keys, place_of_key
@@ -65,9 +65,9 @@ class ScriptComments:
 
 
 def block_text(lines: "list[str]", problem_path: str = "") -> str:
-    """Return the block of JSON with blanks for all else, so that each character keeps its place.
+    """Return the block of JSON, "" if there is none; raises DefinitionError if it is not closed.
 
-    It is "" without a block. Raises DefinitionError if the block does not end.
+    Other lines become empty and comment marks become blanks, so lines and columns are unchanged.
     """
     found: list[str] = []
     begun = 0
@@ -98,7 +98,7 @@ def _head(path: str) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError:
-        return b""  # a run reports it
+        return b""  # reported when the script starts
 
 
 def _block(path: str, lines: "list[str]") -> "dict[str, str]":
@@ -106,7 +106,7 @@ def _block(path: str, lines: "list[str]") -> "dict[str, str]":
     if not text.strip():
         return {}
     values = parse_json(path, text.encode("utf-8", "surrogatepass"))
-    fields = Fields(path, values)  # an object
+    fields = Fields(path, values)  # raises unless it is an object
     for key in ("name", "entrypoint", "script"):
         if fields.value(key) is not None:
             raise fields.refused(key, "is not a key of a script, whose own name counts")
@@ -114,7 +114,7 @@ def _block(path: str, lines: "list[str]") -> "dict[str, str]":
 
 
 def _comment(line: str) -> tuple[str, str]:
-    """Return a comment's mark and its text behind one blank, "" and the line for other lines."""
+    """Return the mark and text of a comment line, or "" and the whole line of any other."""
     bare = line.lstrip()
     mark = next((one for one in _MARKS if bare.startswith(one)), "")
     text = bare.removeprefix(mark)
@@ -122,7 +122,7 @@ def _comment(line: str) -> tuple[str, str]:
 
 
 def _described(lines: "list[str]", name: str) -> tuple[str, str]:
-    """Return the summary and the usage that the first comments of a script state."""
+    """Return the summary and the usage in the first comments of a script, "" for none."""
     summary = usage = prose = ""
     in_licence = False
     for text in _first_comments(lines):
@@ -160,12 +160,12 @@ def _first_comments(lines: "list[str]") -> "Iterator[str]":
 
 
 def _is_setting(key: str, sign: str) -> bool:
-    """Return whether a line is for some program, such as `tool:key=value`."""
+    """Return whether a line is a setting for another program, such as `tool:key=value`."""
     return bool(sign) and " " not in key and (":" in key or "." in key or key.isidentifier())
 
 
 def _without_name(text: str, name: str) -> str:
-    """Return a line of prose without the script's own name before it."""
+    """Return a line of prose without the script's name at its start."""
     stem = name.rpartition(".")[0] or name
     for own in (name, stem):
         rest = text.removeprefix(own)

@@ -1,4 +1,4 @@
-"""Who answers `--help` on a command: its script, or the help page made from its definition."""
+"""Decide whether `--help` runs a command's script or shows the generated help page."""
 
 import re
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from host.run.command import Definition
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint
-_PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # each of them answers --help
+_PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # these handle --help automatically
 _IMPORT = rb"(?m)(?:^|;)[ \t]*(?:from|import(?:[^\n#;]*,)?)[ \t]+(?:" + _PARSERS + rb")\b"
 _TEXT = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
-_HASH = rb"(?<![^\s;&|()])#[^\n]*"  # where a word begins: $# and ${#x} are none
+_HASH = rb"(?<![^\s;&|()])#[^\n]*"  # only at the start of a word, unlike $# and ${#x}
 _DASHES = rb"(\[\[.*?(?:\]\]|\Z))|--\[\[.*?(?:\]\]|\Z)|--[^\n]*"
 _SLASHES = rb"(`(?:\\.|[^`\\])*`)|/\*.*?(?:\*/|\Z)|//[^\n]*"
 _SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
@@ -20,7 +20,7 @@ _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
 def script_gets_help(definition: "Definition", file: str) -> bool:
-    """Return whether a lone `--help` is for the script; `file` is "" for a Python reference."""
+    """Return whether a lone `--help` is passed on; `file` is "" for a Python reference."""
     if definition.help:
         return definition.help == "script"
     if definition.sudo or definition.confirm or definition.effects == "destroy":
@@ -29,7 +29,7 @@ def script_gets_help(definition: "Definition", file: str) -> bool:
 
 
 def handles_help(file: str) -> bool:
-    """Return whether a script or binary answers `--help`, by the first 64 KiB of it."""
+    """Return whether a script or binary seems to handle `--help`, by its first 64 KiB."""
     if not is_file(file):
         return False
     try:

@@ -1,7 +1,7 @@
-"""References to secrets → values (CONTRACT 17): `op://prod/db/password`, `run:pass show deploy`.
+"""Resolve references to secrets (CONTRACT 17): `op://prod/db/password`, `run:pass show deploy`.
 
-Providers are asked in a child process, side by side, and only in a run. A run loads this only if
-a definition has `secrets`, or `env_files` with a colon.
+Providers are called in parallel in a child process, and only in a run. A run loads this only if a
+definition has `secrets`, or `env_files` with a colon.
 """
 
 import posix
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from host.run.command import Definition
     from host.run.environment import SourceReader
 
-    # "run", "file" or a reference to code, with its arguments by key
+    # "run", "file" or a Python reference, and its arguments by key
     Call = tuple[str, Mapping[str, Any]]
 
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
-_TIMEOUTS = (30.0, 120.0)  # seconds without and with a terminal
-_GRACE = 1.0  # seconds that the child has to report who did not answer
+_TIMEOUTS = (30.0, 120.0)  # seconds, without and with a terminal
+_GRACE = 1.0  # seconds for the child to report the late providers
 _LARGEST = 1 << 20  # bytes of a value
 _LONGEST_REASON = 200  # characters
 
 
 def is_reference(entry: str, reader: "SourceReader", definition: "Definition") -> bool:
-    """Return whether an entry of `env_files` is no path: an unknown scheme counts, too."""
+    """Return whether an entry of `env_files` is a reference, even with an unknown scheme."""
     scheme = entry.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
     return reader.knows(scheme) or (is_scheme and not is_there(join(definition.directory, entry)))
@@ -39,9 +39,9 @@ def is_reference(entry: str, reader: "SourceReader", definition: "Definition") -
 def resolve(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> dict[str, str]:
-    """Return the value of each reference by its key, which is where the definition has it.
+    """Return the value of each reference by its key, such as `secrets.TOKEN`.
 
-    Raises SourceError for the last failing reference; those before it are reported.
+    Raises SourceError for the last failing reference; earlier ones are printed.
     """
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
@@ -75,7 +75,7 @@ def resolve(
 def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
-    """Return which providers to ask for what: each scheme of a plugin, program or file once."""
+    """Return the calls of providers; each plugin's provider, program and file is asked once."""
     providers = {row[0]: row[1] for row in reversed(reader.schemes)}
     asked: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():
@@ -105,27 +105,27 @@ def _calls(
 def _has_terminal() -> bool:
     """Return whether this process is in the foreground of a terminal."""
     try:
-        with open("/dev/tty", "rb") as terminal:  # stderr may be a file
+        with open("/dev/tty", "rb") as terminal:  # not stderr, which may be a file
             return posix.tcgetpgrp(terminal.fileno()) == posix.getpgrp()
     except OSError:
         return False
 
 
 class _Providers:
-    """What asks the providers, in a child process: each call has a thread, and `seconds`."""
+    """Calls the providers, in a child process: each in a thread, with a limit of `seconds`."""
 
     def __init__(
         self, environ: "Mapping[str, str]", directory: str, seconds: float, terminal: bool
     ) -> None:
         self.environ = environ
-        self.directory = directory  # where the paths in references start
-        self.caller: str | None = None  # where programs start, if it is still there
+        self.directory = directory  # base of relative paths in references
+        self.caller: str | None = None  # current directory of programs, if it exists
         self.seconds = seconds
         self.terminal = terminal
         self.late = f"did not answer within {seconds:g} s; {TIMEOUT_VARIABLE} sets more seconds"
 
     def ask(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
-        """Return by key the value, or the reason why there is none, of all that answer in time."""
+        """Return (value, reason of a failure) by key, for all calls that end in time."""
         import threading
         import time
         from contextlib import suppress
@@ -147,7 +147,7 @@ class _Providers:
                 values = self.answer(provider, arguments)
             except HostError as failure:
                 values = dict.fromkeys(arguments, failure)
-            except (Exception, SystemExit) as failure:  # noqa: BLE001 - whatever it is
+            except (Exception, SystemExit) as failure:  # noqa: BLE001 - may be anything
                 reason = f"{provider} raised {type(failure).__name__}: {failure}"
                 values = dict.fromkeys(arguments, HostError(reason))
             for key in arguments:
@@ -163,7 +163,7 @@ class _Providers:
         return dict(found)
 
     def answer(self, provider: str, arguments: "Mapping[str, Any]") -> "dict[str, Any]":
-        """Return what a provider answers: by key a text, or an exception with the reason."""
+        """Return the results of a provider by key: a text, or an exception with the reason."""
         if provider in ("run", "file"):
             read = self.output if provider == "run" else _content
             value = decode(read(next(iter(arguments.values())))).removesuffix("\n")
@@ -178,9 +178,10 @@ class _Providers:
         return {key: answer.get(reference) for key, reference in arguments.items()}
 
     def output(self, words: "Sequence[str]") -> bytes:
-        """Return the stdout of a program. stderr is the user's, or a file whose last line is shown.
+        """Return the stdout of a program; a failure is reported with the last line of stderr.
 
-        A pipe would stay open as long as a daemon that it starts (ssh's ControlPersist).
+        stderr goes to the terminal or a file: a daemonised child (ssh ControlPersist) would keep a
+        pipe open.
         """
         import subprocess
         import tempfile
@@ -216,7 +217,7 @@ class _Providers:
 
 
 def _fault(provider: str, value: "Any") -> str:
-    """Return why what a provider answers is no value, "" if it is one."""
+    """Return why a provider's result is no value, "" if it is one."""
     if isinstance(value, Exception):
         return str(value) or type(value).__name__
     if not isinstance(value, str):

@@ -1,4 +1,4 @@
-"""settings.conf, sourced by bash as pure data capture (SPEC 2.2)."""
+"""Source settings.conf in bash, and return only its variables (SPEC 2.2)."""
 
 import _stat
 import posix
@@ -22,8 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Names in bash's environment the settings files that are being read, by device and inode:
-# a run inside it that would read one of them again ends with an error.
+# Variable with the settings files that are being read (device:inode). A run inside one of them
+# that would read it again ends with an error.
 READING = "__cli_reading"
 
 # Variables that bash itself sets in every environment.
@@ -35,14 +35,13 @@ _SCRIPT = "capture_settings.sh"
 
 
 def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return the variables that the settings file at `path` leaves exported or assigned.
+    """Return the variables that the settings file at `path` sets, {} if it is missing.
 
-    bash sources it with `environ`, with `set -a`, empty stdin and stdout on stderr.
-    Nothing else of it has an effect; its process group is ended.
-    Functions, arrays and bash's own variables are left out. An absent file gives {}.
-    Raises SourceError if the file cannot be read as text, is open to everybody, calls
-    this program or does not reach its end within CLI_SETTINGS_TIMEOUT seconds (10),
-    MissingError without bash.
+    bash sources it with `environ` and `set -a`, with empty stdin and stdout on stderr. Then its
+    process group is killed. Functions, arrays and bash's own variables are left out.
+    Raises SourceError if the file is no valid text, can be written by everybody, calls this
+    program, or does not reach its end within CLI_SETTINGS_TIMEOUT seconds (10). Raises
+    MissingError if there is no bash.
     """
     try:
         content = read_regular(path, sys.maxsize, SourceError)
@@ -82,7 +81,7 @@ def _error(path: str, what: str, remedy: str = "", line: int = 0) -> SourceError
 
 
 def _check_text(path: str, content: bytes) -> None:
-    """Raise SourceError for what bash would read otherwise than its author meant it."""
+    """Raise SourceError for UTF-16, a BOM or CR LF, which bash would misread."""
     if is_utf_16(content):
         raise _error(path, "is UTF-16", "save it as UTF-8")
     if content.startswith(BOM):
@@ -94,7 +93,7 @@ def _check_text(path: str, content: bytes) -> None:
 
 
 def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
-    """Return the variables that bash reported; `lines_before` is where its text holds the file."""
+    """Return the variables in bash's report; `lines_before` is the offset of the file's lines."""
     parsing, _, rest = output.partition(b"\0")
     verdict, _, exports = rest.partition(b"\0")
     word, line, *returned = [*decode(verdict).split(" "), ""]
@@ -116,7 +115,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
 
 
 def _error_line(messages: str) -> int:
-    """Return the first line of bash's text that it reports an error in, 0 for none."""
+    """Return the line number in bash's first error message, 0 for none."""
     for line in messages.splitlines():
         number = line.partition(": line ")[2].partition(": ")[0]
         if number.isdigit():
@@ -125,10 +124,10 @@ def _error_line(messages: str) -> int:
 
 
 def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
-    """Yield each exported scalar variable of `export NAME="value"` lines.
+    """Yield the name and value of each exported scalar variable in `export NAME="value"` lines.
 
-    Values stand in double quotes or, with control characters, in `$'…'`. Arrays
-    and names without a value are left out; each stands on one line.
+    Values have double quotes or, with control characters, `$'…'`. Arrays and names without a
+    value, which take one line each, are left out.
     """
     position = 0
     while position < len(printed):
@@ -146,7 +145,7 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
 
 
 def _closing(printed: bytes, position: int, quote: bytes) -> int:
-    """Return where the quote stands that ends what begins at `position`."""
+    """Return the position of the closing quote of the text that starts at `position`."""
     end = printed.find(quote, position)
     if printed.find(b"\\", position, end) < 0:
         return end if end >= 0 else len(printed)
@@ -156,7 +155,7 @@ def _closing(printed: bytes, position: int, quote: bytes) -> int:
 
 
 def _unescaped(value: bytes, *, ansi: bool) -> bytes:
-    """Return a quoted value as it is: what stands between escaped backslashes, and these."""
+    """Return a quoted value without its escapes."""
     if b"\\" not in value:
         return value
     parts = value.split(b"\\\\")

@@ -1,14 +1,14 @@
-"""Suggestions: the known names that resemble a misspelt one."""
+"""Suggestions: known names that resemble a misspelt one."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SURELY = 0.8  # the share of letters in common that a suggestion for a key of a file needs
+SURELY = 0.8  # required similarity (0 to 1) of a suggestion for a key of a file
 
-_LONGEST = 64  # letters; no name of this program is longer
+_LONGEST = 64  # letters; longer words get no suggestions
 _MOST = 3
-_MANY = 1000  # names; among more, only names that surely resemble the word are worth comparing
+_MANY = 1000  # names; among more, only very similar names are suggested
 _IGNORED = str.maketrans("", "", "-_ /")
 _MAC = ("osx", "darwin")
 
@@ -16,8 +16,8 @@ _MAC = ("osx", "darwin")
 def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     """Return at most three of `names` that resemble `word`, the nearest first.
 
-    Letter case, `-` and `_` do not count; a name that differs only in these is the only result.
-    `alike` is the share of letters in common, by default that of a slip in a word of its length.
+    Letter case, `-`, `_`, `/` and blanks are ignored; a name that differs only in these is the only
+    result. `alike` is the required similarity (0 to 1), by default that of a typical typo.
     """
     folded: dict[str, str] = {}
     for name in names:
@@ -30,7 +30,7 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
         return []
     alike = alike or (0.5 if size == 2 else SURELY if len(folded) > _MANY else 0.6)
     letters = set(wanted)
-    beside = 3 if alike >= SURELY else size  # letters that one of the two may have more
+    beside = 3 if alike >= SURELY else size  # allowed difference in length
     likely = [
         name
         for name in folded
@@ -39,13 +39,13 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     ]
     if not likely:
         return []
-    from difflib import get_close_matches  # imports `re`: 10 ms that a run without slips saves
+    from difflib import get_close_matches  # imports `re` (10 ms)
 
     return [folded[one] for one in get_close_matches(wanted, likely, _MOST, alike)]
 
 
 def closest_system(name: str) -> str:
-    """Return the system of SPEC 2.3 that `name` probably stands for, or ""."""
+    """Return the system of SPEC 2.3 that `name` probably means, or ""."""
     found = ["mac"] if _folded(name) in _MAC else closest(name, ("linux", "mac"))
     return next(iter(found), "")
 

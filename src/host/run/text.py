@@ -1,4 +1,4 @@
-"""Text: from bytes and back, made safe to print, written to stderr line by line."""
+"""Decode and encode text, make it safe to print, and write messages to stderr."""
 
 import posix
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
 
     from host.errors import HostError
 
-EMPTY = '""'  # how a text without letters is shown
+EMPTY = '""'  # shown for an empty text
 BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
 
-# Characters that reorder what a reader sees, or that hide: bidi controls,
-# zero-width marks, line and paragraph separators, the byte-order mark.
+# Characters that are invisible or reorder the visible text: bidi controls, zero-width marks,
+# line and paragraph separators, the byte-order mark.
 _INVISIBLE = frozenset(
     [
         *(0x061C, 0x180E, 0x2028, 0x2029, 0xFEFF),
@@ -30,8 +30,8 @@ _INVISIBLE = frozenset(
 def printable(text: str) -> str:
     r"""Return `text` with control, bidi and undecodable characters shown as escapes.
 
-    Newline and tab are escaped too, so the result is always one line. Bytes that
-    were not UTF-8 (surrogates from `os.fsdecode`) come out as `\xNN`.
+    Newline and tab are escaped too, so the result is always one line. Bytes that are not UTF-8
+    (surrogates from `os.fsdecode`) become `\xNN`.
     """
     if text.isascii() and text.isprintable():
         return text
@@ -49,19 +49,19 @@ def _escaped(character: str) -> str:
 
 
 def decode(raw: bytes) -> str:
-    """Return `raw` as text that `encode` turns back into exactly `raw`."""
+    """Return `raw` as text; `encode` returns exactly `raw` again."""
     return raw.decode("utf-8", "surrogateescape")
 
 
 def encode(text: str) -> bytes:
-    """Return the bytes of a text made by `decode` or read from a UTF-8 file."""
+    """Return the bytes of a text from `decode` or from a UTF-8 file."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
-    """Return a file's `content` as text; a BOM is dropped.
+    """Return a file's `content` as text without its BOM.
 
-    Raises `error` naming file and line for what is not UTF-8; UTF-16 is named as such.
+    Raises `error` with file and line if it is not UTF-8; UTF-16 is reported as such.
     """
     if is_utf_16(content):
         raise error(Problem(path, "is UTF-16", "save it as UTF-8"))
@@ -73,7 +73,7 @@ def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
 
 
 def is_utf_16(content: bytes) -> bool:
-    """Return whether this is UTF-16: it has a BOM, or every other byte at its start is NUL."""
+    """Return whether `content` is UTF-16: it has a BOM, or every second byte is NUL."""
     head = content[:64]
     return head.startswith(_UTF_16) or (
         len(head) > 1 and b"\0" * (len(head) // 2) in (head[1::2], head[: len(head) & ~1 : 2])
@@ -88,7 +88,7 @@ def is_on(value: str | None) -> bool:
 def has_colour(choice: str, environ: "Mapping[str, str]", *, is_terminal: bool) -> bool:
     """Return whether to write colours (CONTRACT 3).
 
-    `color_mode` is what --color says: "always", "never", or else the variables decide,
+    `choice` is the value of --color. If it is neither "always" nor "never", the variables decide,
     NO_COLOR and TERM=dumb before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
     """
     if choice in ("always", "never"):
@@ -101,11 +101,10 @@ def has_colour(choice: str, environ: "Mapping[str, str]", *, is_terminal: bool) 
 
 
 class Messages:
-    """Writes each message as one line on stderr; what comes from data is shown escaped.
+    """Writes messages to stderr, one line each, with unprintable characters escaped.
 
-    On a terminal, or with colours, `error:` stands before an error and what to do about it
-    on a line of its own. `color_mode` is what --color says. A
-    command's are its `Program`'s::
+    On a terminal, or with colours, an error begins with `error:`, and its remedy is on the next
+    line. `color_mode` is the value of --color. A command uses those of its `Program`::
 
         program.messages.warn(f"{path}: is empty")
     """
@@ -120,13 +119,13 @@ class Messages:
         self.warned: set[str] = set()
 
     def colours(self, descriptor: int) -> bool:
-        """Return whether what goes to `descriptor` has colours."""
+        """Return whether output to `descriptor` has colours."""
         return has_colour(self.color_mode, self.environ, is_terminal=posix.isatty(descriptor))
 
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
-        """Print why the program ends, and what to do about it.
+        """Print an error and its remedy.
 
-        `suggestions` are command lines that `remedy` has too; on a terminal each has a line.
+        `suggestions` are the command lines in `remedy`; a terminal shows each on its own line.
         """
         colours = self.colours(2)
         if not colours and not posix.isatty(2):
@@ -139,21 +138,21 @@ class Messages:
             self._write(f"  {_CYAN}{shown}{_RESET}" if colours else f"  {shown}")
 
     def warn(self, problem: "str | Problem") -> None:
-        """Print a warning, once however often it comes."""
+        """Print a warning, but only once per text."""
         text = str(problem)
         if text not in self.warned:
             self.warned.add(text)
             self._labelled("warning:", _YELLOW, text, self.colours(2))
 
     def debug(self, text: str) -> None:
-        """Print `text` with the time before it if the caller's DEBUG is on."""
+        """Print the time and `text` if DEBUG is on in the caller's environment."""
         if self.debugging:
             import time
 
             self.line(f"[DEBUG] {time.strftime('%Y-%m-%d %H:%M:%S')} - {text}")
 
     def line(self, text: str) -> None:
-        """Write `text` as it is, without the program's name."""
+        """Print `text` without the program's name."""
         self._write(printable(text))
 
     def _labelled(self, label: str, style: str, text: str, colours: bool) -> None:
@@ -164,4 +163,4 @@ class Messages:
         try:
             posix.write(2, encode(shown) + b"\n")
         except OSError:
-            pass  # stderr is closed or full: nobody can read it
+            pass  # stderr is closed or full

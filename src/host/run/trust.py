@@ -1,6 +1,6 @@
-"""Whether the caller trusts a project's command (CONTRACT 16).
+"""Check whether the caller trusts a project's command (CONTRACT 16).
 
-trusted.json has the real path of each trusted project and a hash of each file that was shown:
+trusted.json has the real path of each trusted project and a hash of each trusted file:
 project.json, each category.json and each definition. Only names and hashes are stored.
 """
 
@@ -26,9 +26,9 @@ _LARGEST = 16 << 20  # bytes
 
 
 def is_trusted(definition: "Definition") -> bool:
-    """Return whether a command may run; one of no project always may.
+    """Return whether a command is trusted; a command of no project always is.
 
-    Raises DefinitionError if somebody else could have written what would run.
+    Raises DefinitionError if another user could have written its files.
     """
     project = definition.project
     if project is None:
@@ -40,7 +40,7 @@ def is_trusted(definition: "Definition") -> bool:
 
 
 def check_trust(definition: "Definition", program: str, words: "Sequence[str]") -> None:
-    """Raise NotConfirmedError with the line to paste unless the command may run."""
+    """Raise NotConfirmedError, with the command line to trust the project, if it is untrusted."""
     if not is_trusted(definition) and definition.project:
         raise not_trusted(definition.project, program, words)
 
@@ -58,7 +58,7 @@ def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> Not
 
 
 def changed_files(project: "Project", file: str) -> list[str]:
-    """Return the files that count for the definition in `file` and are not as they were trusted."""
+    """Return the files for the definition in `file` that differ from the trusted ones."""
     known = read_trusted(project.environ).get(project.root, {})
     return [
         path
@@ -68,7 +68,7 @@ def changed_files(project: "Project", file: str) -> list[str]:
 
 
 def files_of(project: "Project", file: str) -> list[str]:
-    """Return the paths that take effect in a run: they may hold a definition or defaults."""
+    """Return the paths for the definition in `file`: project.json, each category.json, `file`."""
     above = []
     at = file
     while at != project.commands_dir:
@@ -78,7 +78,7 @@ def files_of(project: "Project", file: str) -> list[str]:
 
 
 def text_of(path: str) -> bytes:
-    """Return the text of a definition, "" without one: all of a JSON file, a script's comments."""
+    """Return the text of a JSON file, or of a script's definition; b"" if it is missing."""
     if not path.endswith(".json"):
         from host.run.script_definition import ScriptComments
 
@@ -91,7 +91,7 @@ def text_of(path: str) -> bytes:
 
 def hash_of(path: str) -> str:
     """Return the hash of a definition, "" if there is none."""
-    from _blake2 import blake2b  # `hashlib` costs 3 ms
+    from _blake2 import blake2b  # importing `hashlib` takes 3 ms
 
     if path.endswith(".json") and not is_file(path):
         return ""
