@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes this checkout an installation: a virtual environment in .venv, the launcher
-# core/<name>, and a symlink to it in a directory of PATH. Can be run again at any time.
+# Make this checkout an installation: a virtual environment in .venv, the launcher
+# core/<name>, and a symlink to it in a directory on PATH. Running it again is safe.
 set -euo pipefail
 
 usage() {
@@ -66,7 +66,7 @@ default_bin_dir() {
 [[ $bin_dir == /* ]] || bin_dir=$PWD/$bin_dir
 link=$bin_dir/$name
 
-# Where `man` looks for pages of programs in bin_dir; nowhere for an unusual one.
+# Where `man` looks for pages of programs in bin_dir; prints nothing for an unusual one.
 man_dir() {
   case $bin_dir in
     "$home/bin") say "$home/.local/share/man/man1" ;;
@@ -80,7 +80,7 @@ page_link=$(man_dir)/$name.1
 is_ours() { [[ -L $link && $(readlink "$link") == "$launcher" ]]; }
 is_our_page() { [[ -L $page_link && $(readlink "$page_link") == "$page" ]]; }
 
-# Whether the link $1 leads to the file $2 of a checkout that was removed.
+# Whether the link $1 points to the file $2 of a removed checkout.
 is_of_removed_checkout() {
   local target
   target=$(readlink "$1") && [[ $target == /*/"$2" && ! -e ${target%/"$2"} ]]
@@ -119,7 +119,7 @@ install_package() {
 
 is_launcher() { grep -qs 'host.__main__' "$launcher"; }
 
-# Nothing is made while something of somebody else's is in the way.
+# Fail before any change if a file that this script did not make is in the way.
 check_ways() {
   if [[ -e $launcher ]] && ! is_launcher; then
     fail "$launcher is in the way and is not a launcher; move it or use --name"
@@ -129,7 +129,7 @@ check_ways() {
   fi
 }
 
-# The shipped cli.json has the name CLI. The first other name of the program replaces it.
+# The shipped cli.json has the name CLI; the first other name of the program replaces that.
 name_installation() {
   local file=$root/core/cli.json
   if [[ $name != cli ]] && grep -qsx '  "name": "CLI",' "$file"; then
@@ -147,7 +147,7 @@ link_launcher() {
   local former
   mkdir -p "$bin_dir" || fail "$bin_dir cannot be made; use --bin-dir"
   ln -sfn "$launcher" "$link" || fail "$bin_dir is not writable; use --bin-dir"
-  for former in "$bin_dir"/*; do # of a launcher that was renamed
+  for former in "$bin_dir"/*; do # links to a renamed launcher
     if [[ -L $former && ! -e $former && $(readlink "$former") == "$root"/core/* ]]; then
       say "Removing $former: there is no $(readlink "$former") any more"
       rm -f -- "$former"
@@ -155,7 +155,7 @@ link_launcher() {
   done
 }
 
-# Nothing fails for want of a man page: it is left out where it cannot be, or is somebody else's.
+# The man page is optional: it is skipped if it cannot be linked or another file is in the way.
 link_page() {
   local former
   [[ -f $page && $page_link == */man1/* ]] || return 0
@@ -182,7 +182,7 @@ start_up_file() {
   esac
 }
 
-# A double-quoted word that bash, zsh and fish all read as the directory's name.
+# Quote $1 in double quotes for bash, zsh and fish alike.
 quoted() { printf '"%s"' "$(printf '%s' "$1" | sed 's/[\\"$`]/\\&/g')"; }
 
 path_line() {
@@ -221,10 +221,10 @@ forget_path() {
   done
 }
 
-# The launchers in core/, which are names under which this checkout is installed.
+# The launchers in core/, one for each name under which this checkout is installed.
 launchers() { grep -lsF 'host.__main__' "$root"/core/* 2>/dev/null || true; }
 
-# The other installations that are recorded in this environment and still start with it.
+# The other installations that are recorded in this environment and still use it.
 siblings() {
   local sibling
   [[ -f $venv/cli-host-installations ]] || return 0

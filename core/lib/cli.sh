@@ -1,5 +1,5 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# What a command says about itself. bash, zsh, dash.
+# Usage and description of the running command. bash, zsh, dash.
 #
 #   build_command_path
 #       Prints the words of the running command, such as "setup postman".
@@ -9,19 +9,19 @@
 #   get_command_config_file
 #       Prints the path of the command's command.json: the one beside the script
 #       or in the nearest directory above it; category.json if a category's own
-#       entrypoint runs; the script itself if its comment is its definition. Status 1
-#       and nothing printed when there is none.
+#       entrypoint runs; the script itself if its comment is its definition. Prints
+#       nothing and returns status 1 if there is none.
 #   show_description
-#       Prints the description in that file, of a script the first line of its
-#       comment. Status 0 also when there is none, so
-#       that a help text under set -e goes on.
+#       Prints the description in that file, or the first line of a script's
+#       comment. Returns status 0 even if there is none, so that a help text
+#       under set -e continues.
 #
 # COMMAND_NAME, COMMAND_CATEGORY and CORE_DIR come from the framework.
 
 # shellcheck source=config.sh
 command -v __cli_json_field >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/config.sh"
 
-# A relative path of the script counts from here, wherever the script goes later.
+# A relative path of the script is relative to this directory, even after a cd.
 : "${__cli_start=${PWD-.}}"
 
 build_command_path() {
@@ -89,15 +89,15 @@ get_command_config_file() {
   esac
 }
 
-# The name that the user called. The framework says it to bash; elsewhere it is the
-# one program in core/.
+# The program's name as the user called it. The framework passes it to bash; other
+# shells use the only program in core/.
 __cli_program_name() {
   if [ -n "${__cli_program:-${CLI_PROGRAM-}}" ]; then
     printf '%s\n' "${__cli_program:-$CLI_PROGRAM}"
     return 0
   fi
   (
-    set +f # the pattern below, whatever the script thinks of patterns
+    set +f # the pattern below needs globbing, which the script may have turned off
     if [ -f "${CORE_DIR-}/cli.json" ]; then
       for __cli_file in "$CORE_DIR"/*; do
         if [ -f "$__cli_file" ] && [ -x "$__cli_file" ] && [ "${__cli_file##*/}" != cli.json ]; then

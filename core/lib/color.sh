@@ -1,25 +1,25 @@
 # shellcheck shell=bash
-# Colours for what a script writes to stderr. bash, zsh, dash.
+# Colours for a script's messages on stderr. bash, zsh, dash.
 #
-# Variables, each an escape sequence or empty. The first of these that says something
-# decides, as it does for the program itself: NO_COLOR (not empty) or TERM=dumb: empty;
-# FORCE_COLOR or CLICOLOR_FORCE (neither empty nor 0): escape sequences; else escape
-# sequences when stderr is a terminal.
+# Variables, each an escape sequence or empty. The first rule that applies decides, as
+# for the program itself: empty if NO_COLOR is not empty or TERM is dumb; escape
+# sequences if FORCE_COLOR or CLICOLOR_FORCE is neither empty nor 0; else escape
+# sequences if stderr is a terminal.
 #   NC RESET                                 back to normal
 #   RED GREEN YELLOW BLUE MAGENTA CYAN GRAY WHITE
 #   LIGHT_RED LIGHT_GREEN LIGHT_YELLOW LIGHT_BLUE LIGHT_MAGENTA LIGHT_CYAN LIGHT_GRAY
 #   BOLD DIM ITALIC UNDERLINE
 #
-# A name that is already set keeps its value: assigning to a variable that came
-# in through the environment would change it for every program the script
-# starts. The libraries themselves use private names (__cli_…), so such a value
-# never reaches their own output.
+# A variable that is already set keeps its value: assigning to one from the
+# environment would change it for every program that the script starts. The
+# libraries themselves use private names (__cli_…), so such a value never affects
+# their own output.
 
-# The escape character itself. dash has no $'\033', and asking printf for it
-# would fork.
+# A literal escape character: dash has no $'\033', and printf in a command
+# substitution would fork.
 __cli_esc=''
 
-# Status 0 when escape sequences may be written to stderr now.
+# Status 0 if escape sequences may be written to stderr now.
 __cli_colors_allowed() {
   if [ -n "${NO_COLOR-}" ] || [ "${TERM-}" = dumb ]; then
     return 1

@@ -2,14 +2,14 @@
 # Values of the framework's JSON files, without jq. bash, zsh, dash; awk.
 #
 #   get_config_field FILE FIELD
-#       Prints the string that FIELD has at the top level of the JSON object in
-#       FILE; a number, true or false as it is written. Status 1 and nothing
-#       printed when there is no such field, or it is null, an array or an object;
-#       status 2 with an error line when FILE cannot be read or is no JSON object.
+#       Prints the string value of FIELD at the top level of the JSON object in
+#       FILE; a number, true or false as it is written. Prints nothing and returns
+#       status 1 if there is no such field, or it is null, an array or an object;
+#       returns status 2 with an error line if FILE is unreadable or no JSON object.
 #   show_version
 #       Prints "<name> <version>" of the running installation.
 #   show_number_version
-#       Prints its version alone.
+#       Prints only its version.
 #       Both: status as above; the file is GLOBAL_CONFIG_FILE.
 
 # shellcheck source=logger.sh
@@ -40,9 +40,9 @@ show_number_version() {
   get_config_field "${GLOBAL_CONFIG_FILE-}" version
 }
 
-# __cli_json_field FILE FIELD: a walk over the tokens that knows how deep it is, so
-# that a key of the same name further down, or inside a string, is not taken for
-# the field. The C locale makes awk work on bytes, which pass through as they are.
+# __cli_json_field FILE FIELD: scans the tokens and tracks the nesting depth, so that
+# a key of the same name in a nested object, or inside a string, is not mistaken for
+# the field. In the C locale awk works on bytes and leaves them unchanged.
 __cli_json_field() {
   # shellcheck disable=SC2016 # the program is awk's
   LC_ALL=C __cli_field="$2" awk '
@@ -69,7 +69,7 @@ __cli_json_field() {
       return value
     }
 
-    # What cannot be text in a shell becomes the replacement character.
+    # Code points that a shell string cannot hold become the replacement character.
     function utf8(code) {
       if (code == 0 || (code >= 55296 && code <= 57343)) code = 65533
       if (code < 128) return sprintf("%c", code)

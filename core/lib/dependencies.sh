@@ -2,19 +2,19 @@
 # Programs that a script needs. bash, zsh, dash.
 #
 #   command_exists NAME
-#       Status 0 when NAME can be called.
+#       Status 0 if NAME can be called.
 #   check_dependencies NAME…
-#       Status 0 when all can be called; else status 1 and one error line that names
-#       every one that is missing.
+#       Status 0 if all can be called; else status 1 and one error line that names
+#       all missing ones.
 #   ensure_curl_installed, ensure_jq_installed, ensure_fzf_installed,
 #   ensure_pip3_installed
-#       Status 0 when the program is there, or was installed by the system's package
-#       manager (apt-get, dnf, yum, pacman, zypper, apk or brew). It installs only
-#       when ASSUME_YES is 1 (or true, on) or after a yes on a terminal; else status
+#       Status 0 if the program exists, or after installing it with the system's
+#       package manager (apt-get, dnf, yum, pacman, zypper, apk or brew). It installs
+#       only if ASSUME_YES is 1 (or true, on) or after a yes on a terminal; else status
 #       1 and an error line. Nothing is written to stdout.
 #   wait_for_apt_lock [SECONDS]
-#       Waits until no other process holds the locks of apt and dpkg, for SECONDS
-#       (60) at most. Status 1 with an error line when they are still held then.
+#       Waits until no other process holds the locks of apt and dpkg, at most SECONDS
+#       (default 60). Status 1 with an error line if they are still held then.
 
 # shellcheck source=sudo.sh
 command -v __cli_is_root >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/sudo.sh"
@@ -34,7 +34,7 @@ check_dependencies() {
 ensure_curl_installed() { __cli_ensure curl curl curl curl; }
 ensure_jq_installed() { __cli_ensure jq jq jq jq; }
 ensure_fzf_installed() { __cli_ensure fzf fzf fzf fzf; }
-# Homebrew's and Arch's packages have names of their own.
+# Homebrew's and Arch's packages have different names.
 ensure_pip3_installed() { __cli_ensure pip3 python3-pip python-pip python; }
 
 wait_for_apt_lock() {
@@ -53,18 +53,18 @@ wait_for_apt_lock() {
   done
 }
 
-# __cli_has NAME: what command_exists says. Scripts often have functions called
-# command_exists or check_dependencies of their own; the libraries don't call those.
+# __cli_has NAME: the implementation of command_exists. Scripts often define their own
+# command_exists or check_dependencies; the libraries must not call those.
 __cli_has() {
   [ -n "$1" ] && command -v -- "$1" >/dev/null 2>&1
 }
 
-# __cli_is_locked FILE…: status 0 when a process holds a lock on one of them. The
-# kernel lists locks by inode; fuser would say the same but is not everywhere. Where
-# there is no such list, nothing is known to be locked.
+# __cli_is_locked FILE…: status 0 if a process holds a lock on one of them. The kernel
+# lists locks by inode; fuser shows the same but is not always installed. Without that
+# list no file is considered locked.
 __cli_is_locked() {
   [ -r /proc/locks ] || return 1
-  # shellcheck disable=SC2012 # the inodes are what is asked for
+  # shellcheck disable=SC2012 # only the inodes are used
   { ls -i "$@" 2>/dev/null || :; } | awk '
     NR == FNR { asked[$1]; next }
     {
@@ -119,7 +119,7 @@ __cli_install() {
     brew) brew install "$2" ;;
     apt-get)
       wait_for_apt_lock 60 || return 1
-      # A fresh system has no package lists; then the first attempt finds nothing.
+      # A fresh system has no package lists, so the first attempt may find nothing.
       __cli_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y "$2" && return 0
       __cli_as_root apt-get update &&
         __cli_as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y "$2"

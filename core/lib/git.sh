@@ -1,15 +1,15 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Git with strangers' repositories. bash, zsh, dash.
+# Git with untrusted repositories. bash, zsh, dash.
 #
 #   ensure_git_installed
 #       As the ensure_ functions of dependencies.sh.
 #   git_clone_safe URL DIR
 #       Clones the newest commit of URL into DIR, which must not exist or be empty.
 #       URL: https://, ssh://, git://, file:// or user@host:path; anything else is
-#       refused with status 2. No questions are asked, nothing of the repository is
-#       run, submodules stay out, and it takes at most GIT_CLONE_TIMEOUT seconds
-#       (600; where the system has timeout(1)). Nothing is written to stdout.
-#       Status 1 and an error line with git's message when it fails.
+#       refused with status 2. There are no prompts, no code of the repository is
+#       run, submodules are not cloned, and it takes at most GIT_CLONE_TIMEOUT seconds
+#       (default 600; needs timeout(1)). Nothing is written to stdout. Status 1 and
+#       an error line with git's message if it fails.
 
 # shellcheck source=dependencies.sh
 command -v __cli_ensure >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/dependencies.sh"
@@ -32,7 +32,7 @@ git_clone_safe() {
   fi
 }
 
-# A host that starts with "-" would be an option of ssh, "ext::" a command.
+# ssh would read a host that starts with "-" as an option; "ext::" runs a command.
 __cli_is_clone_url() {
   local LC_ALL=C
   case $1 in
@@ -48,8 +48,8 @@ __cli_is_clone_url() {
   esac
 }
 
-# The options take from git what a repository or the surroundings could use to run
-# a program or to wait for ever. Runs in the subshell of a command substitution.
+# The options disable everything with which a repository or the environment could make
+# git run a program or wait forever. Runs in the subshell of a command substitution.
 __cli_clone() {
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_TEMPLATE_DIR GIT_OBJECT_DIRECTORY GIT_COMMON_DIR
   export GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=https:ssh:git:file
@@ -64,7 +64,7 @@ __cli_clone() {
 }
 
 # __cli_printable TEXT: TEXT on one line, without control characters and without the
-# passwords that URLs can hold.
+# passwords in URLs.
 __cli_printable() {
   printf '%s\n' "$1" | tr '\n' ' ' | LC_ALL=C tr -d '\000-\037\177' | sed 's|://[^/@ ]*@|://|g; s| *$||'
 }

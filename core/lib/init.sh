@@ -1,34 +1,32 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
 { __cli_flags=${-//[!avx]/} && builtin set +avx && builtin export -n __cli_flags; } 2>/dev/null
-# Gives a bash script all libraries before its first line. bash 3.2 or newer; a
-# script in another shell sources the libraries that it wants.
+# Loads all libraries before the first line of a bash script. bash 3.2 or newer; a
+# script in another shell sources the libraries that it needs.
 #
 # The framework starts the script with two more variables in its environment:
 #   BASH_ENV=<this file>
 #   CLI_HOST_INIT=<pid>:<program>:u           the caller had no BASH_ENV, or
 #   CLI_HOST_INIT=<pid>:<program>:s<value>    had one with this value
 # <pid> is the process that becomes bash (exec keeps it), <program> the name that
-# the user called, without colons; it may be empty. The value may hold anything.
+# the user called, without colons; it may be empty. The value may contain anything.
 #
-# This file puts BASH_ENV back, removes CLI_HOST_INIT, and loads the libraries if
-# this is the bash that they are meant for. (A bash that was started by a program in
-# between inherited the variables from it: it loads nothing.) Then it sources the
-# caller's own BASH_ENV as bash would have done, except that of bash's expansions
-# only a leading $HOME is made.
+# This file restores BASH_ENV, removes CLI_HOST_INIT, and loads the libraries if this
+# is the intended bash. (A bash that another program started inherited the variables
+# from that program: it loads nothing.) Then it sources the caller's own BASH_ENV as
+# bash would have done, except that it expands only a leading $HOME.
 #
-# Sourced by hand it loads the libraries and does nothing else. Either way it prints
-# nothing, exports nothing and leaves the script's options, IFS, positional
-# parameters and traps alone. The options a, v and x are off while it works (the
-# first line): libraries are neither to be exported nor to be traced.
+# If sourced by hand, it only loads the libraries. Either way it prints nothing, exports
+# nothing and does not change the script's options, IFS, positional parameters and
+# traps. The first line turns the options a, v and x off while it runs, so that the
+# libraries are neither exported nor traced.
 #
-# Variable: CLI_PROGRAM, the program's name, for the script; never exported. Set by
-# the caller already: kept, as color.sh explains.
+# Variable: CLI_PROGRAM, the program's name, for the script; never exported. A value
+# that the caller has set is kept, as color.sh explains.
 #
-# color, logger, string, os and sudo are read at once. The rest is rarely called and
-# would make every start of a script half as slow again: a call of one of their
-# functions reads its library in a subshell and runs there. None of them has anything
-# to leave behind in the script, and what the script defines under the same names
-# stays its own.
+# color, logger, string, os and sudo are loaded at once. The others are rarely used and
+# would make the start of every script 50 % slower: a call of one of their functions
+# loads its library in a subshell and runs there. They need no state in the script, and
+# functions that the script defines under the same names are not replaced.
 
 __cli_startup=''
 __cli_load=yes
@@ -44,7 +42,7 @@ if [[ -n ${CLI_HOST_INIT+set} ]]; then
       case $BASH_ENV in
         /*) __cli_startup=$BASH_ENV ;;
         \$HOME/* | \$\{HOME\}/*) __cli_startup=${HOME-}/${BASH_ENV#*/} ;;
-        ?*) __cli_startup=./$BASH_ENV ;; # never looked for in PATH
+        ?*) __cli_startup=./$BASH_ENV ;; # not searched on PATH
       esac
       [[ -r $__cli_startup && ! -d $__cli_startup ]] || __cli_startup=''
       ;;

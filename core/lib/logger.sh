@@ -9,20 +9,19 @@
 #       "[LEVEL] YYYY-MM-DD HH:MM:SS - TEXT". TEXT is data: backslashes and
 #       percent signs are written as they are.
 #   log_message LEVEL TEXT…
-#       The same with a level of the caller's choice; debug, info, success,
-#       warning and error (any letter case) behave as the functions above. With
-#       one argument, that is the text and the level is MESSAGE.
+#       The same with any level; debug, info, success, warning and error (in any
+#       letter case) behave like the functions above. A single argument is the
+#       text, with the level MESSAGE.
 #   log_output [TEXT…]
-#       TEXT alone, for help texts and the like. \e \E \033 \0033 \x1b \u001b
+#       Only TEXT, for help texts and the like. \e \E \033 \0033 \x1b \u001b
 #       become an escape character, \n a line break, \t a tab, \\ a backslash;
-#       any other backslash stays. Where colours are not allowed (see color.sh)
-#       escape sequences are left out.
+#       any other backslash stays. If colours are not allowed (see color.sh),
+#       escape sequences are removed.
 #
 # Several arguments are joined by one space. SILENT (true, 1 or on) silences all
-# but errors; letter case does not matter in SILENT and DEBUG. Both are looked at
-# in every call, so a script may set them while it runs. The status is always 0,
-# even when stderr is closed: a message that is lost must not end a script that
-# runs under set -e.
+# but errors; letter case does not matter in SILENT and DEBUG. Both are read in
+# every call, so a script may set them while it runs. The status is always 0, even
+# if stderr is closed: a lost message must not end a script under set -e.
 
 # shellcheck source=color.sh
 command -v __cli_colors_allowed >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/color.sh"
@@ -68,8 +67,8 @@ __cli_is_on() {
   esac
 }
 
-# __cli_log LEVEL TEXT…: one line, if DEBUG and SILENT allow it. The libraries
-# call this one, so that a script can have a log_error of its own.
+# __cli_log LEVEL TEXT…: one line, if DEBUG and SILENT allow it. The libraries call
+# this function, so that a script can define its own log_error.
 __cli_log() {
   local __cli_tag="[$1]" __cli_colour='' __cli_now='' IFS=' '
   case $1 in
@@ -90,8 +89,8 @@ __cli_log() {
   printf '%s %s - %s\n' "$__cli_tag" "$__cli_now" "$*" >&2 || :
 }
 
-# __cli_clock: puts the time into the caller's __cli_now, without starting a
-# process where the shell itself can tell the time (bash from 4.2, zsh from 5.3).
+# __cli_clock: puts the time into the caller's __cli_now, without starting a process
+# if the shell itself can print it (bash from 4.2, zsh from 5.3).
 case ${BASH_VERSION-} in
   '' | [0-3].* | 4.[01].*)
     __cli_clock() {
@@ -108,8 +107,8 @@ case ${BASH_VERSION-} in
     ;;
 esac
 
-# __cli_interpret_escapes: works on the caller's __cli_text. Done by hand because
-# printf %b and echo -e differ between shells and drop all that follows a \c.
+# __cli_interpret_escapes: changes the caller's __cli_text. Implemented here because
+# printf %b and echo -e differ between shells and drop everything after a \c.
 __cli_interpret_escapes() {
   local __cli_rest="$__cli_text"
   __cli_text=''
@@ -135,7 +134,7 @@ ${__cli_rest#?}" ;;
   __cli_text="$__cli_text$__cli_rest"
 }
 
-# __cli_strip_escapes: takes the escape sequences out of the caller's __cli_text.
+# __cli_strip_escapes: removes the escape sequences from the caller's __cli_text.
 __cli_strip_escapes() {
   local __cli_rest="$__cli_text"
   __cli_text=''

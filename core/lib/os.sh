@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# Which system this is. bash, zsh, dash. Nothing is started at load time.
+# Detection of the operating system. bash, zsh, dash. Loading starts no process.
 #
 # Variable:
 #   OS_TYPE   debian (with Ubuntu, Mint …), fedora (with RHEL, Rocky …), macos or
-#             unknown. Already set, for instance by the caller's environment: kept;
-#             the functions below don't look at it.
+#             unknown. A value already set, such as by the caller's environment, is
+#             kept; the functions below ignore it.
 # Functions:
 #   get_simple_os           prints linux, mac or unknown
 #   is_linux, is_mac        status
 #   is_arch                 status: Arch Linux or a distribution derived from it
 #   get_distro_id           prints ID of os-release, such as ubuntu; else unknown
-#   get_redhat_pkg_manager  prints dnf, or yum where there is no dnf
+#   get_redhat_pkg_manager  prints dnf, or yum if there is no dnf
 
 get_simple_os() {
   __cli_os_kernel
@@ -81,8 +81,8 @@ __cli_os_release() {
   __cli_distro="${__cli_id:-unknown}${__cli_like:+ $__cli_like}"
 }
 
-# Every distribution of these families has its family's file; reading os-release
-# would cost more than all the rest of this library.
+# Every distribution of these families has the file of its family; reading os-release
+# would take longer than the rest of this library.
 if [ -z "${OS_TYPE+set}" ]; then
   if [ -e /System/Library/CoreServices/SystemVersion.plist ]; then
     OS_TYPE=macos

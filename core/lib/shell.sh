@@ -1,13 +1,13 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# The user's shell: the one that SHELL names or, where that is not set, the one in
-# the password file; not the shell that runs the script. bash, zsh, dash.
+# The user's shell: the one in SHELL or, if that is not set, in the password file; not
+# the shell that runs the script. bash, zsh, dash.
 #
 #   detect_shell_type
 #       Prints bash, zsh, fish or unknown.
 #   detect_shell_config
 #       Prints the path of the file that this shell reads at the start of an
 #       interactive session, whether it exists or not; ~/.profile for an unknown
-#       shell. Status 1 with an error line when the user has no home directory.
+#       shell. Status 1 with an error line if the user has no home directory.
 
 # shellcheck source=logger.sh
 command -v __cli_log >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/logger.sh"
@@ -34,7 +34,7 @@ detect_shell_config() {
     zsh) printf '%s\n' "${ZDOTDIR:-$__cli_home}/.zshrc" ;;
     fish) printf '%s\n' "${XDG_CONFIG_HOME:-$__cli_home/.config}/fish/config.fish" ;;
     bash)
-      # Terminals of macOS start login shells, which do not read .bashrc.
+      # macOS terminals start login shells, which do not read .bashrc.
       if is_mac; then
         printf '%s\n' "$__cli_home/.bash_profile"
       else

@@ -1,28 +1,28 @@
 # shellcheck shell=bash
-# Text and names. bash, zsh, dash; the two functions that take ARRAYNAME need
-# arrays, so bash or zsh.
+# Text and names. bash, zsh, dash; the two functions with ARRAYNAME need arrays, so
+# bash or zsh.
 #
 #   string_to_upper TEXT, string_to_lower TEXT
-#       Prints TEXT in that letter case (letters beyond ASCII only where the shell
-#       itself can: bash from 4, zsh).
+#       Prints TEXT in that letter case (non-ASCII letters only if the shell
+#       supports it: bash from 4, zsh).
 #   string_trim TEXT
 #       Prints TEXT without white space at its ends.
 #   string_contains TEXT PART, string_starts_with TEXT PREFIX
-#       Status 0 when it does. PART and PREFIX are taken literally.
+#       Status 0 if it does. PART and PREFIX are matched literally.
 #   strtobool VALUE
 #       Status 0 for 1, true, t, yes, y, on in any letter case, else 1.
 #   validate_name NAME
-#       Status 0 when NAME can be the word of a command: it starts with an ASCII
-#       letter or digit, goes on with those or . _ -, and has at most 64 characters.
+#       Status 0 if NAME can be the word of a command: it starts with an ASCII letter
+#       or digit, continues with those or . _ -, and has at most 64 characters.
 #   sanitize_name TEXT
 #       Prints a valid name made from TEXT: lower case, one "-" for every run of
-#       other characters. Status 1, nothing printed, when nothing is left.
+#       other characters. Prints nothing and returns status 1 if nothing is left.
 #   parse_comma_separated ARRAYNAME
 #       Splits every element of that array at its commas, in place:
 #       ("a,b" "c") becomes ("a" "b" "c"). A comma at the end adds no element.
 #   join_to_comma_separated ARRAYNAME
-#       Makes one element of all, in place: ("a" "b") becomes ("a,b").
-#       Both: status 2 and nothing done when ARRAYNAME is no variable name.
+#       Joins all elements into one, in place: ("a" "b") becomes ("a,b").
+#       Both: do nothing and return status 2 if ARRAYNAME is no variable name.
 
 string_to_upper() {
   if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ] && local -u __cli_text="${1-}" 2>/dev/null; then
@@ -68,7 +68,7 @@ strtobool() {
 }
 
 validate_name() {
-  local LC_ALL=C # in other locales A-Z can hold letters such as É
+  local LC_ALL=C # in other locales A-Z can match letters such as É
   case ${1-} in
     '' | [!A-Za-z0-9]* | *[!A-Za-z0-9._-]*) return 1 ;;
   esac
@@ -84,8 +84,8 @@ sanitize_name() {
   [ -n "$__cli_name" ] && printf '%s\n' "$__cli_name"
 }
 
-# Indirect arrays without namerefs, which bash 3.2 lacks: the name is checked, so
-# what eval sees holds no data. The elements travel as positional parameters.
+# Indirect arrays without namerefs, which bash 3.2 lacks: the name is checked, so eval
+# never evaluates data. The elements are passed as positional parameters.
 parse_comma_separated() {
   __cli_is_variable_name "${1-}" || return 2
   local __cli_array="$1" __cli_element='' __cli_left=0

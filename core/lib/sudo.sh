@@ -1,15 +1,15 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Rights of the superuser. bash, zsh, dash.
+# Superuser rights. bash, zsh, dash.
 #
 #   check_sudo
-#       Status 0 when the script runs as root; else a warning and status 1.
+#       Status 0 if the script runs as root; else a warning and status 1.
 #   should_bypass_sudo "$@"
-#       Status 0 when the arguments only ask for information: -h, --help,
-#       --version, -V or --info before any "--", or help or version as first word.
-#       (-v is not among them: for commands it means --verbose.)
+#       Status 0 if the arguments only request information: -h, --help, --version, -V
+#       or --info before any "--", or help or version as first word. (-v is not one of
+#       them: for commands it means --verbose.)
 #   required_sudo "$@"
-#       Nothing as root or when should_bypass_sudo says so; else asks sudo to
-#       authenticate. Ends the script with status 1 when that fails.
+#       Does nothing as root or if should_bypass_sudo returns 0; else asks sudo to
+#       authenticate. Ends the script with status 1 if that fails.
 
 # shellcheck source=logger.sh
 command -v __cli_log >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/logger.sh"
@@ -42,8 +42,8 @@ required_sudo() {
     __cli_log ERROR 'This command needs the rights of the superuser, and sudo is not installed.'
     exit 1
   fi
-  # The first call covers users who may run everything without a password but
-  # whom "sudo -v" would ask for one all the same.
+  # The first call is for users who may run everything without a password, whom
+  # "sudo -v" might still ask for one.
   if ! sudo -n true 2>/dev/null && ! sudo -v; then
     __cli_log ERROR 'sudo did not grant the rights that this command needs.'
     exit 1

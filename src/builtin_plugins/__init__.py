@@ -1,1 +1,1 @@
-"""The built-in plugins: each is registered as an entry point, like anybody's."""
+"""The built-in plugins: each is registered as an entry point, like any other plugin."""

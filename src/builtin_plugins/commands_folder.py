@@ -1,4 +1,4 @@
-"""Commands of the installation itself: the directory `commands/`."""
+"""The installation's own commands: the directory `commands/`."""
 
 from __future__ import annotations
 

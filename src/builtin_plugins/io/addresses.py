@@ -1,7 +1,7 @@
-"""Which addresses may be fetched, and how an address is shown.
+"""Check which addresses may be fetched, and make addresses safe to print.
 
-One parser reads an address, and only the parts that it found are requested. So no parser of a
-library or of git can understand the address in another way.
+One strict parser reads an address, and requests use only the parts that it found. So the parsers
+of libraries and of git cannot interpret the address differently.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from urllib.parse import unquote, urljoin
 
 from host import OperationError, UsageError, masked_text
 
-# RFC 3986 without what parsers disagree about: no backslash, blank or control character
-# anywhere, one @, and a host of plain letters.
+# RFC 3986 without anything that parsers treat differently: no backslash, blank or control
+# character anywhere, one @, and a host of plain characters.
 _ODD = re.compile(r"[\s\\\x00-\x20\x7f-\xa0]")
 _ADDRESS = re.compile(
     r"""(?P<scheme>[a-z][a-z0-9+.-]*)://
@@ -27,7 +27,7 @@ _LOOPBACK = re.compile(r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]+)?")
 
 
 class Address(NamedTuple):
-    """An address in its parts; `host` and `port` are one text, `path` has the query with it."""
+    """The parts of an address; `host` includes the port, `path` the query."""
 
     scheme: str
     user: str
@@ -37,7 +37,7 @@ class Address(NamedTuple):
 
     @property
     def site(self) -> str:
-        """What is connected to: scheme, host and port."""
+        """Scheme, host and port."""
         return f"{self.scheme}://{self.host}"
 
     @property
@@ -64,7 +64,7 @@ def parse(text: str) -> Address | None:
 
 
 def fetchable(text: str) -> Address:
-    """Return an address that is https, or http on this machine; raises OperationError."""
+    """Return the parts of an https address, or http on this machine; raises OperationError."""
     if not text:
         raise OperationError("the address is empty")
     address = parse(text)
@@ -76,9 +76,9 @@ def fetchable(text: str) -> Address:
 
 
 def follow(address: str, location: str) -> str:
-    """Return where a redirect of `address` leads, absolute.
+    """Return the absolute target of a redirect of `address` to `location`.
 
-    Raises OperationError if that may not be fetched, or is not https after https.
+    Raises OperationError if that may not be fetched, or if https redirects to http.
     """
     try:
         target = fetchable(location if _ODD.search(location) else urljoin(address, location))
@@ -90,7 +90,7 @@ def follow(address: str, location: str) -> str:
 
 
 def shown(text: str) -> str:
-    """Return an address to show to people: without user, password, query and fragment."""
+    """Return an address for messages: without user, password, query and fragment."""
     address = parse(text)
     bare = masked_text(text) if address is None else address.url
     return re.split("[?#]", bare, maxsplit=1)[0] or "the address"
@@ -99,7 +99,7 @@ def shown(text: str) -> str:
 def without_credentials(text: str) -> str:
     """Return an address without password, token, fragment and secret-looking query.
 
-    The user of an ssh address is no secret and stays. Raises UsageError for no address.
+    The user of an ssh address is not secret and stays. Raises UsageError for an invalid address.
     """
     if text.startswith("file://"):
         return text

@@ -1,4 +1,4 @@
-"""Unpack an archive from a stranger: every member is checked before the first byte is written.
+"""Unpack an untrusted archive: every member is checked before the first byte is written.
 
 The standard library reads tar and zip files; `ArchiveValidator` alone decides what is accepted.
 """
@@ -29,8 +29,8 @@ Kind = Literal["file", "directory", "link"]
 _VALIDATION_SECONDS = 20
 _CHUNK = 1 << 18
 _NAME_BYTES, _PATH_BYTES = 255, 1024
-_LINK_HOPS = 40  # as many as the kernel follows
-_UNIX = 3  # the zip format's number of a system with modes
+_LINK_HOPS = 40  # the kernel's limit
+_UNIX = 3  # the zip format's number for systems with file modes
 _BROKEN = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, ValueError, OverflowError, RecursionError, NotImplementedError),
@@ -38,7 +38,7 @@ _BROKEN = (
 
 
 class Member(NamedTuple):
-    """One member: its name as stored, its size in bytes, where a link points."""
+    """One member: its name as stored, its size in bytes, the target of a link."""
 
     name: str
     kind: Kind
@@ -50,11 +50,11 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Rules:
-    """What an archive may hold, beside files, directories and links that stay inside.
+    """Rules for an archive of files, directories and links that stay inside.
 
-    `strip`: one leading directory that holds everything is removed, unless `stays`, called with
-    all paths, says that it is content. `members` (implied directories count) and `size` (bytes)
-    limit the whole.
+    `strip`: remove a single top-level directory that holds everything, unless `stays`, called with
+    all paths, returns True. `members` (including implied directories) and `size` (bytes) limit the
+    whole archive.
     """
 
     strip: bool = True
@@ -71,10 +71,10 @@ def extract(
 ) -> None:
     """Unpack `archive` into the new directory `target`; errors name it `called`, or its file name.
 
-    The content, never the name, decides the format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip).
-    Files get mode 0755 or 0644 by their execute bits, directories 0755; owners and times are not
-    kept. Raises OperationError naming archive and member. After a failure `target` may hold a
-    part; the caller removes it.
+    The format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip) is detected from the content, never from
+    the name. Files get mode 0755 or 0644 by their execute bits, directories 0755; owners and times
+    are not kept. Raises OperationError naming archive and member. After a failure `target` may
+    hold a part of the files; the caller removes it.
     """
     called = called or archive.name
     late = OperationError("it takes too long to unpack")
@@ -88,7 +88,7 @@ def extract(
                 _write(members, validator, target)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
-    except (*_BROKEN, OSError) as failure:  # gzip's OSError has no words of the system
+    except (*_BROKEN, OSError) as failure:  # gzip's OSError has no strerror
         reason = getattr(failure, "strerror", "") or "it is damaged or cut short"
         raise OperationError(f"{called}: {reason}") from None
 
@@ -110,7 +110,7 @@ def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
 
 
 def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
-    library_filter = getattr(tarfile, "data_filter", lambda *_: None)  # Python 3.11.2 has none
+    library_filter = getattr(tarfile, "data_filter", lambda *_: None)  # missing in Python 3.11.2
     for info in tar:
         if info.issym():
             yield Member(info.name, "link", target=info.linkname)
@@ -127,11 +127,11 @@ def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
         except tarfile.TarError:
             raise _refusal(info.name, "leads out of the archive") from None
     stream = tar.fileobj
-    stream.seek(tar.offset)  # the reader stops at a broken header as at the end
+    stream.seek(tar.offset)  # tarfile treats a broken header like the end
     if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise EOFError
     while stream.read(_CHUNK):
-        pass  # up to the checksum at the end
+        pass  # read to the end, to verify the checksum
 
 
 def _zip_members(archive: zipfile.ZipFile) -> Iterator[Member]:
@@ -171,11 +171,11 @@ def _make_directory(path: Path) -> None:
     if not path.is_dir():
         _make_directory(path.parent)
         path.mkdir()
-        path.chmod(0o755)  # whatever the umask
+        path.chmod(0o755)  # regardless of the umask
 
 
 class ArchiveValidator:
-    """Checks members as they come; `add` and `finish` raise OperationError naming the member."""
+    """Checks members one by one; `add` and `finish` raise OperationError naming the member."""
 
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
@@ -185,7 +185,7 @@ class ArchiveValidator:
         self._leading = ""
 
     def add(self, member: Member) -> Member:
-        """Accept one member and return it; a directory may repeat, nothing else may."""
+        """Check one member and return it; only directories may repeat."""
         name, is_directory = member.name, member.kind == "directory"
         path = _clean(name)
         if not (path or is_directory):
@@ -210,7 +210,7 @@ class ArchiveValidator:
         return member
 
     def finish(self) -> None:
-        """Check the whole: it holds something, and each link ends at a member."""
+        """Check the whole archive: it is not empty, and each link resolves to a member."""
         if not self._targets and "file" not in self._kinds.values():
             raise OperationError("it holds no files")
         self._leading = self._shared_directory() if self._rules.strip else ""
@@ -218,7 +218,7 @@ class ArchiveValidator:
             self._check_link(path)
 
     def target_path(self, name: str) -> str:
-        """Return where a member goes after `finish`, relative to the target ("" = itself)."""
+        """Return a member's path relative to the target ("" = itself); call after `finish`."""
         path = _clean(name)
         return path[len(self._leading) + 1 :] if self._leading else path
 
@@ -231,10 +231,10 @@ class ArchiveValidator:
         return "" if stays and stays(self._kinds) else only
 
     def _check_link(self, path: str) -> None:
-        """Follow a link as the kernel would; raise unless it ends at a member inside.
+        """Follow a link as the kernel would; raise unless it resolves to a member.
 
-        This works on the names alone, so it cannot disagree with the disk, however long a path
-        or chain of links is (the flaw of CVE-2025-4517).
+        This uses only the names, so long paths and long chains of links cannot produce a different
+        result on disk (CVE-2025-4517).
         """
         floor = 1 if self._leading else 0
         at = path.split("/")[:-1]
@@ -278,7 +278,7 @@ def _clean(name: str) -> str:
 
 
 def _checked_target(link: Member) -> str:
-    """Return where a link points; raises OperationError unless that is a usable relative path."""
+    """Return the target of a link; raises OperationError unless it is a valid relative path."""
     target = link.target
     is_relative = bool(target) and not target.startswith("/") and not _has_controls(target)
     if not is_relative or len(os.fsencode(target)) > _PATH_BYTES:

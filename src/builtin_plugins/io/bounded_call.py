@@ -1,4 +1,4 @@
-"""One call of another program: bounded, without a terminal, ended with all that it started."""
+"""Run another program with limits, without a terminal, and end all of its processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from subprocess import PIPE, CompletedProcess, Popen, TimeoutExpired
 from typing import Any
 
-_KEPT = 1 << 20  # bytes of stderr, the last ones
+_KEPT = 1 << 20  # last bytes of stderr
 
 
 def bounded_call(
@@ -42,7 +42,7 @@ def bounded_call(
             stdin=stdin,
             stdout=PIPE,
             stderr=stderr,
-            start_new_session=True,  # no terminal to ask on, and one group to end
+            start_new_session=True,  # no terminal for prompts, and one group to kill
             pass_fds=held,
         ) as process:
             try:
@@ -58,7 +58,7 @@ def bounded_call(
 
 
 def _printed(pipe: Any, most: int, deadline: float) -> bytes:
-    """Return all that comes through the pipe; raises as `bounded_call`."""
+    """Return everything read from the pipe; raises as `bounded_call`."""
     waiting = select.poll()
     waiting.register(pipe)
     printed = bytearray()

@@ -1,4 +1,4 @@
-"""Download one file over HTTP: whole and within limits, or nothing at all."""
+"""Download one file over HTTP: completely and within limits, or not at all."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from builtin_plugins.io.addresses import fetchable, follow, shown
 from builtin_plugins.io.time_limit import time_limit
 from host import OperationError
 
-# Called with the bytes so far, in all (None: unknown), and why it starts again ("" if it does not).
+# Called with the bytes so far, the total (None: unknown), and why it restarts ("" if it does not).
 Progress = Callable[[int, int | None, str], None]
 
 _CHUNK = 1 << 17
-_FIRST_PAUSE = 0.5  # seconds; each further one is twice as long
+_FIRST_PAUSE = 0.5  # seconds; each further pause is twice as long
 _MOST_REDIRECTS = 10
 _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
 _SYSTEM_WORDS = re.compile(r"(?:Errno -?\d+\] |Error\(\d+, ')([A-Za-z ]+)")
 
 
 class Limits(NamedTuple):
-    """Limits of a download: seconds in all, seconds without a byte, attempts, bytes."""
+    """Limits of a download: total seconds, seconds without a byte, attempts, bytes."""
 
     seconds: float = 3600
     stall: float = 30
@@ -36,7 +36,7 @@ class Limits(NamedTuple):
 
 
 class _TemporaryError(Exception):
-    """An attempt failed in a way that another one may not."""
+    """An attempt failed, but another one may succeed."""
 
 
 class _Request(NamedTuple):
@@ -53,7 +53,7 @@ class _Request(NamedTuple):
 
 
 class _Session(requests.Session):
-    """A session that checks where redirects lead, and does not read what else they say."""
+    """A session that checks the targets of redirects, and does not read their bodies."""
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         location = super().get_redirect_target(resp)
@@ -76,9 +76,9 @@ def download(
 ) -> str:
     """Fetch `address` into the file `target`; return its SHA-256 in hex.
 
-    `sha256` is the expected one, "" for any; without one the answer must state its length. A broken
-    attempt starts again from the beginning. `requests` documents how proxies, CA bundles, logins
-    and .netrc apply. Raises OperationError, and then `target` is gone.
+    `sha256` is the expected one, "" for any; without one the response must state its length. A
+    failed attempt restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in
+    `requests`. If it raises OperationError, `target` does not exist.
     """
     fetchable(address)
     request = _Request(address, target, limits, sha256.strip().lower(), progress)
@@ -136,14 +136,14 @@ def _attempt(session: requests.Session, request: _Request) -> str:
 
 
 def _respond(session: requests.Session, request: _Request) -> requests.Response:
-    """Return a usable answer at the end of the redirects; raises as `_attempt`."""
+    """Follow redirects and return a usable response; raises as `_attempt`."""
     try:
         response = session.get(
             request.address,
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
             timeout=max(0.1, min(request.limits.stall, request.limits.seconds)),
-            proxies={"http": ""},  # a proxy has no business between this machine and itself
+            proxies={"http": ""},  # no proxy between this machine and itself
         )
     except requests.exceptions.SSLError:
         reason = "its certificate was not accepted"
@@ -163,7 +163,7 @@ def _respond(session: requests.Session, request: _Request) -> requests.Response:
 
 
 def _cause(failure: BaseException) -> str:
-    """Return the cause of a network failure, never with the address, which may hold secrets."""
+    """Return the cause of a network failure, without the address, which may contain secrets."""
     text = repr(failure)
     if "timed out" in text.lower() or "timeout" in text.lower():
         return "no answer in time"

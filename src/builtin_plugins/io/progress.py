@@ -1,4 +1,4 @@
-"""What a long operation reports on stderr: lines, and a bar on a terminal."""
+"""Progress of a long operation on stderr: lines, and a bar on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from host import Messages, printable
 
 
 class Reporter(Messages):
-    """Lines for people on stderr; `quiet` leaves only warnings, `verbose` adds details."""
+    """Prints lines on stderr; `quiet` leaves only warnings, `verbose` adds details."""
 
     def __init__(
         self, program: str, quiet: bool, verbose: bool, environ: Mapping[str, str]
@@ -29,10 +29,10 @@ class Reporter(Messages):
 
     @contextmanager
     def progress(self, label: str) -> Iterator[Callable[[int, int | None, str], None]]:
-        """Give the function `progress` that `download` calls; only a terminal gets a bar."""
+        """Yield the `progress` callback for `download`; only a terminal shows a bar."""
         from tqdm import tqdm
 
-        tqdm.monitor_interval = 0  # no thread that watches bars
+        tqdm.monitor_interval = 0  # no monitor thread
         with tqdm(
             desc=printable(label),
             disable=not self._animated,

@@ -1,4 +1,4 @@
-"""Arguments of `self` commands: how they are declared, and options that several have."""
+"""Declarations of arguments of `self` commands, and options that several share."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TIMEOUT = argument(
 
 
 def checked_timeout(seconds: float) -> float:
-    """Return a time that can be waited; raises UsageError for any other."""
+    """Return `seconds` if it is a valid timeout; raises UsageError."""
     if not 0 < seconds <= _LONGEST:
         expected = f"expected seconds, above 0 and at most {_LONGEST:g}"
         raise UsageError(f"--timeout: {seconds:g}: {expected}")

@@ -10,13 +10,13 @@ from contextlib import contextmanager
 
 @contextmanager
 def time_limit(seconds: float, error: Exception) -> Iterator[None]:
-    """Raise `error` inside the block once `seconds` are over; in the main thread only."""
+    """Raise `error` inside the block after `seconds`; has an effect only in the main thread."""
 
     def expire(*_: object) -> None:
         raise error
 
     if threading.current_thread() is not threading.main_thread():
-        yield  # no other thread gets signals
+        yield  # only the main thread handles signals
         return
     former = signal.signal(signal.SIGALRM, expire)
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))

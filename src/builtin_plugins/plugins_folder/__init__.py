@@ -1,1 +1,1 @@
-"""What is below `plugins/`, and its registry."""
+"""The directory `plugins/` and its registry."""

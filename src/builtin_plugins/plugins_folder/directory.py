@@ -1,4 +1,4 @@
-"""Directory plugins: what is in `plugins/`, joined with the registry.
+"""Directory plugins: the contents of `plugins/`, combined with the registry.
 
 `plugins/<name>` is a directory, a link to one, or a link to a version that this program made:
 `plugins/.versions/<name>/<version>/tree`.
@@ -25,17 +25,17 @@ from host import HostError, PluginError, Problem, Record
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
 TREE = "tree"
-RECORD = "entry.json"  # beside the tree: the entry, which proves that this program made it
+RECORD = "entry.json"  # beside the tree: its entry, which marks it as made by this program
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
 class Manifest(Record):
-    """The content of plugin.json, "" where it says nothing.
+    """The content of plugin.json, "" for absent keys.
 
-    `directory` is the subdirectory that holds the categories, `hooks` a Python file
-    with hookimpls; both relative to the plugin. `tree` and `hooks_file` are their paths,
-    the first the plugin's own without a `directory`. `scripts` is None if only folders are
-    commands, else it may have "prefix" and "split".
+    `directory` is the subdirectory that holds the categories, `hooks` a Python file with hookimpls;
+    both are relative to the plugin. `tree` and `hooks_file` are their paths; without `directory`,
+    `tree` is the plugin itself. `scripts` is None if only folders are commands, else it may have
+    "prefix" and "split".
     """
 
     name: str = ""
@@ -49,14 +49,14 @@ class Manifest(Record):
 
     @property
     def facts(self) -> dict[str, str]:
-        """Return all texts but the name, by name; an entry of the registry has these."""
+        """Return all texts except the name, by key; an entry of the registry has the same keys."""
         return {key: getattr(self, key) for key in TEXTS if key != "name"}
 
 
 def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
-    """Return the manifest of the plugin at `root`; without one, `entry` knows the places.
+    """Return the manifest of the plugin at `root`; without plugin.json, use the keys of `entry`.
 
-    Raises PluginError naming file and key, also for a place outside the plugin, and if this
+    Raises PluginError naming file and key, also for a path outside the plugin, and if this
     program is older than `min_version`.
     """
     path = os.path.join(root, FILE_NAME)
@@ -81,7 +81,7 @@ def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
 
 
 class DirectoryPlugin(Record):
-    """A plugin's directory and its manifest; `problem` is why it does not count."""
+    """A plugin's directory and its manifest; `problem` is why it is ignored."""
 
     name: str
     root: str
@@ -92,13 +92,13 @@ class DirectoryPlugin(Record):
 
     @property
     def new_entry(self) -> Entry:
-        """Return the entry that it gets if the registry has none."""
+        """Return a new registry entry for it."""
         source = os.path.realpath(self.root) if self.dev else ""
         return Entry(self.name, "local", source, dev=self.dev).replaced(**self.manifest.facts)
 
 
 def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
-    """Return the plugins in registry order, then the unregistered by name."""
+    """Return the plugins in registry order, then the unregistered ones by name."""
     here = [one for one in names_in(plugins_dir) if one != REGISTRY and one[:1] != "."]
     here = [one for one in here if one[:2] != "__" and os.path.isdir(f"{plugins_dir}/{one}")]
     found = [
@@ -110,14 +110,14 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
         if name in registry.refused:
             root = os.path.join(plugins_dir, name)
             found.append(DirectoryPlugin(name, root, problem=registry.refused[name]))
-        # A link to a version without an entry is half added or half removed.
+        # A link to a version without an entry is an unfinished addition or removal.
         elif name not in registry.entries and not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
     return found
 
 
 def names_in(directory: str) -> list[str]:
-    """Return the names in a directory, sorted; none if it cannot be read."""
+    """Return the sorted names in a directory, [] if it cannot be read."""
     try:
         return sorted(os.listdir(directory))
     except OSError:
@@ -135,7 +135,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
 
 
 def recorded(version: str) -> Entry | None:
-    """Return the entry of the kept version at that path, None if this program did not make it."""
+    """Return the entry of the kept version at a path, None if this program did not make it."""
     try:
         entry = read_entry(read_object(os.path.join(version, RECORD)))
     except (HostError, OSError):
@@ -156,7 +156,7 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
             raise PluginError(Problem(root, "leads out of the plugins directory"))
         manifest = read_manifest(root, entry)
         if os.path.exists(manifest.hooks_file) and not os.path.isfile(manifest.hooks_file):
-            # Opening a FIFO would never end.
+            # Opening a FIFO would block forever.
             raise PluginError(Problem(root, f"{manifest.hooks} is no file", key="hooks"))
     except HostError as error:
         return found.replaced(problem=error.problem)
@@ -166,7 +166,7 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
 def _inside(root: str, relative: str, what: str) -> str:
     """Return the path of `relative` in the plugin at `root`.
 
-    Raises PluginError if it leaves the plugin, also by a link.
+    Raises PluginError if it leaves the plugin, even by a link.
     """
     path = os.path.join(root, relative)
     top = os.path.realpath(root)

@@ -46,7 +46,7 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:
-    """Yield the paths that change if a plugin comes, goes or changes, dangling links included."""
+    """Yield the paths that change if a plugin is added, removed or changed."""
     yield plugins_dir
     yield registry_path(plugins_dir)
     yield local_path(plugins_dir)

@@ -1,4 +1,4 @@
-"""JSON objects in files that a user or a stranger wrote: read within bounds, checked key by key."""
+"""Read untrusted JSON objects from files, within limits, and check them key by key."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LARGEST = 16 << 20  # bytes
 def read_object(path: str) -> dict[str, Any]:
     """Return the JSON object in the file at `path`.
 
-    Raises FileNotFoundError, and PluginError with the place for any other file that is not one.
+    Raises FileNotFoundError, and PluginError with the position if it is not a JSON object.
     """
     try:
         with open(path, "rb", opener=_open_at_once) as file:
@@ -38,7 +38,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_NONBLOCK)  # a FIFO has no writer to wait for
+    return os.open(path, flags | os.O_NONBLOCK)  # do not wait for the writer of a FIFO
 
 
 def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str) -> Any:
@@ -53,7 +53,7 @@ def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str
 
 
 def text(path: str, values: dict[str, Any], key: str) -> str:
-    """Return the text of `key`, "" if it is absent or null; raises as `typed`, and for a NUL."""
+    """Return the string at `key`, "" if it is absent or null; raises as `typed`, and for a NUL."""
     value: str = typed(path, values, key, str, "a string") or ""
     if "\0" in value:
         raise PluginError(Problem(path, "contains a NUL", key=key))

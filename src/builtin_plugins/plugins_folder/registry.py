@@ -1,16 +1,16 @@
-"""plugins/registry.json: which plugins there are, in which order, and which are enabled.
+"""plugins/registry.json: the plugins, their order, and which of them are enabled.
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
      "enabled", "dev", "scripts", "pinned", "versions", "removing"}]}
 
-`kind` is git, local, archive or pip. `pinned`, `versions` (what is kept for a rollback, oldest
-first) and `removing` (a removal is under way) are this program's own; unknown keys survive.
+`kind` is git, local, archive or pip. `pinned`, `versions` (kept for a rollback, oldest first) and
+`removing` (a removal is in progress) are managed by this program; unknown keys are preserved.
 Nothing read here is trusted: each entry is checked before it is used.
 
-If `registry.local.json` is beside it, the file is shared by a team. Personal changes then go to the
-local file, which has the form of the other and is read after it: the keys of an entry replace those
-of the shared entry of its name.
+If `registry.local.json` exists beside it, the file is shared by a team. Personal changes then go to
+the local file, which has the same format and is read second: the keys of an entry replace those of
+the shared entry of the same name.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ LOCAL = "registry.local.json"  # beside it: the changes of one person
 LAST = ".registry.last.json"  # beside it: its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
-# Where the files of each kind of plugin are: in kept versions that this program makes, in a
-# directory of the user, or in Python's environment.
+# Where the files of each kind of plugin are: in versions that this program keeps, in a directory of
+# the user, or in the Python environment.
 KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
 NAME_RULE = "use a-z, 0-9 and ._-, and no word of this program"
 
@@ -44,15 +44,15 @@ _FLAGS = ("enabled", "dev", "pinned", "removing")
 
 
 def is_plugin_name(name: str) -> bool:
-    """Return whether `name` matches `[a-z0-9][a-z0-9._-]*`, has at most 64 characters and is free.
+    """Return whether `name` matches `[a-z0-9][a-z0-9._-]*` and has at most 64 characters.
 
-    The words of the program and the names of registries are not.
+    The program's own words and the names of registries are reserved.
     """
     return is_word(name) and name == name.lower() and name not in _RESERVED
 
 
 def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
-    """Return the key "scripts" of a plugin, None if it is absent; raises PluginError."""
+    """Return the value of "scripts" of a plugin, None if it is absent; raises PluginError."""
     scripts = typed(path, values, "scripts", dict, "an object")
     if scripts is None:
         return None
@@ -61,7 +61,7 @@ def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
 
 
 class Entry(Record):
-    """One checked entry; "" where the file has null or nothing."""
+    """One checked entry; "" for absent and null values."""
 
     name: str
     kind: str
@@ -83,7 +83,7 @@ class Entry(Record):
 
     @property
     def version_dir(self) -> str:
-        """Return the name of the directory in `.versions/<name>` that holds it, "" for none."""
+        """Return the name of its directory in `.versions/<name>`, "" for none."""
         built_of = self.commit or self.sha256
         if self.is_local or not built_of:
             return ""
@@ -95,16 +95,16 @@ class Entry(Record):
 
     @property
     def is_local(self) -> bool:
-        """Report whether its files are the user's own."""
+        """Return whether its files are the user's own."""
         return KINDS[self.kind] == "directory"
 
     @property
     def is_package(self) -> bool:
-        """Report whether it is a Python distribution; others are directories in `plugins/`."""
+        """Return whether it is a Python distribution; others are directories in `plugins/`."""
         return KINDS[self.kind] == "environment"
 
     def fields(self) -> dict[str, Any]:
-        """Return it as the file has it."""
+        """Return it as an object for the file."""
         values = {**self.values(), "versions": list(self.versions)}
         return {_key(name): None if one == "" else one for name, one in values.items()}
 
@@ -114,11 +114,11 @@ def _key(name: str) -> str:
 
 
 class Registry:
-    """The registry's content: entries in order, and what is wrong with others.
+    """The registry's content: valid entries in order, and the problems of others.
 
-    `refused` has the reason for each name whose entry cannot be used: nothing is known
-    of that plugin, so its files stay as they are. `damage` is why another state counts in
-    the place of the file; without one that `exists`, nothing is known of any plugin.
+    `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
+    untouched. `damage` is why an earlier state replaces the file; if none `exists`, nothing is
+    known of any plugin.
     """
 
     def __init__(
@@ -146,18 +146,18 @@ class Registry:
 
     @property
     def names(self) -> set[str]:
-        """Return all names in the file, also of entries that cannot be used."""
+        """Return all names in the file, including those of unusable entries."""
         return self.entries.keys() | self.refused.keys()
 
     def problems_of(self, path: str) -> list[Problem]:
-        """Return what is wrong with the file at `path`, which this registry was read from."""
+        """Return the problems of the file at `path`, which this registry was read from."""
         damage = [self.damage] if self.damage else []
         return damage + [Problem(path, one.what, one.remedy) for one in self.problems]
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
-        """Add `entry`, or replace the one of its name, whose unknown keys stay.
+        """Add `entry`, or replace the one of the same name but keep its unknown keys.
 
-        Where a team shares the file, only `team` changes it; the local file gets what differs.
+        If a team shares the file, only `team` changes it; else the local file gets what differs.
         """
         self.entries[entry.name] = entry
         if self.local is None or team:
@@ -173,7 +173,7 @@ class Registry:
             _put(self.local, entry.name, {"name": entry.name, **fields})
 
     def drop(self, name: str) -> None:
-        """Take the entry of that name out, if there is one; a shared one stays with its team."""
+        """Remove the entry of that name, if any; the team's shared file does not change."""
         self.entries.pop(name, None)
         _drop(self.values if self.local is None else self.local, name)
 
@@ -200,7 +200,7 @@ def _drop(values: dict[str, Any] | None, name: str) -> None:
 
 
 def read_entry(item: dict[str, Any]) -> Entry:
-    """Return an entry of the file, checked; raises PluginError."""
+    """Check an item of the file and return it as an entry; raises PluginError."""
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} cannot name a plugin")
@@ -228,8 +228,8 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(path: str, *, shared: bool = False) -> Registry:
     """Return the registry in the file `path`, an empty one if there is none.
 
-    With the local file beside it, unless only what is `shared` counts. Raises PluginError if one
-    is unreadable, of a newer format or a link to nothing.
+    Includes the local file beside it, unless only the `shared` one is requested. Raises
+    PluginError if a file is unreadable, has a newer format or is a dangling link.
     """
     values = _read(path)
     beside = local_path(os.path.dirname(path))
@@ -241,7 +241,7 @@ def _read(path: str) -> dict[str, Any] | None:
     try:
         values = read_object(path)
     except FileNotFoundError:
-        if os.path.islink(path):  # the file that a team shares may come back
+        if os.path.islink(path):  # the team's shared file may reappear
             what = f"links to {os.readlink(path)}, which is not there"
             problem = Problem(path, what, "bring that back, or remove the link")
             raise PluginError(problem) from None
@@ -262,8 +262,8 @@ def _read(path: str) -> dict[str, Any] | None:
 def effective_registry(plugins_dir: str) -> Registry:
     """Return the registry, or its last intact state if it cannot be read or is lost.
 
-    So disabled plugins stay disabled, and the order of precedence stays. Without such a state
-    nothing is known.
+    This way disabled plugins stay disabled, and the order of precedence is preserved. Without such
+    a state the registry is empty.
     """
     damage = None
     try:
@@ -282,7 +282,7 @@ def effective_registry(plugins_dir: str) -> Registry:
 def last_intact(plugins_dir: str) -> Registry:
     """Return the last intact state of the registry, an empty one if there is none."""
     path = os.path.join(plugins_dir, LAST)
-    for shared in (False, True):  # the local file may be what is damaged
+    for shared in (False, True):  # the local file may be the damaged one
         with suppress(PluginError):
             return read_registry(path, shared=shared)
     return Registry(_empty(), exists=False)

@@ -1,4 +1,4 @@
-"""Listings as text, JSON and a tree; each is loaded when it is asked for."""
+"""Listings as text, JSON and a tree; each renderer is loaded on demand."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def json_text(listing: Listing) -> str:
-    """Return an object of two arrays, each of their rows on a line."""
+    """Return an object with two arrays, one line per row."""
     categories = _lines(map(_category, listing.categories))
     commands = _lines(map(_command, listing.commands))
     return f'{{"categories": [{categories}], "commands": [{commands}]}}\n'

@@ -1,4 +1,4 @@
-"""Listings for people: as text, or with branches as a tree."""
+"""Listings as text, or as a tree with branches."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
 
 
 def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
-    """Yield all rows below, a section for each category, its groups inside."""
+    """Yield all rows, with a section for each category and its groups inside."""
     inside: dict[tuple[str, ...], list[Command]] = {one.words: [] for one in listing.categories}
     about = {one.words: one.description for one in listing.categories}
     for command in listing.commands:
@@ -57,7 +57,7 @@ def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
 def _row_lines(
     page: Page, rows: Iterable[Category | Command], listing: Listing, column: int
 ) -> Iterator[str]:
-    """Yield each row's name, and its text from `column` on behind the page's indent."""
+    """Yield each row's name, and its text from `column` on, after the page's indent."""
     for row in rows:
         lines = _about(row, page.terminal, column + 2)
         if listing.deep and isinstance(row, Command):
@@ -81,7 +81,7 @@ def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str
 
 
 def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
-    """Return a text and the marks behind it as lines from `column` on; one if no terminal."""
+    """Return a text followed by marks, wrapped from `column` on; one line without a terminal."""
     marks = [printable(mark) for mark in marks]
     if terminal.is_interactive:
         if len(text) > _LONGEST_TEXT:
@@ -105,7 +105,7 @@ def _usage(listing: Listing) -> str:
 
 
 def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
-    """Yield the rows below a root line, each with branches that show where it hangs."""
+    """Yield a root line and the rows below it, with branches that show their parents."""
     branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
     yield terminal.styled(printable(" ".join([listing.program, *listing.words])), "heading")
     rows: dict[tuple[str, ...], list[Category | Command]] = {}

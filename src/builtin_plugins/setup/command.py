@@ -14,9 +14,9 @@ from host import OperationError, Program, UsageError
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
-    """Do what the options ask for, in the environment of this run; return 0.
+    """Carry out the options with the variables in `environ`; return 0.
 
-    `platform` is as `sys.platform`. Raises HostError.
+    `platform` is a value of `sys.platform`. Raises HostError.
     """
     program = Program.current(environ)
     options = _parse(arguments)
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
 def _change(
     system: ModuleType, settings: Settings, options: argparse.Namespace, reporter: Reporter
 ) -> str:
-    """Do what the options ask for; return what is true of the tool then."""
+    """Carry out the options; return a description of the tool's new state."""
     if options.uninstall:
         removed = system.uninstall(settings, reporter)
         return "is uninstalled; your own data stays" if removed else "is not installed"

@@ -17,7 +17,7 @@ ENTRYPOINT = "builtin_plugins.setup:main"
 
 @hookimpl
 def is_installed(command: "Any") -> bool | None:
-    """Answer for the commands of this installer, by looking at files only."""
+    """Return whether the tool is installed, by its files; None for commands of other installers."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
     settings = settings_of(command, os.environ)
@@ -31,10 +31,10 @@ def is_installed(command: "Any") -> bool | None:
 
 
 def settings_of(command: "Any", environ: "Mapping[str, str]") -> "Settings":
-    """Return the settings by the command's `envs` and the caller's variables alone.
+    """Return the settings from the command's `envs` and the caller's variables only.
 
-    A listing sources no settings.conf and reads no `.env` file, so it does not see an install
-    directory that only those name.
+    A listing sources no settings.conf and reads no `.env` file, so it does not know an install
+    directory that is set only there.
     """
     from builtin_plugins.setup.tool_settings import Settings
 

@@ -1,4 +1,4 @@
-"""Install, upgrade and uninstall on macOS: Homebrew does it, as a cask."""
+"""Install, upgrade and uninstall on macOS, as a Homebrew cask."""
 
 import os
 import shlex
@@ -29,14 +29,14 @@ def installed_as(settings: Settings) -> str:
 
 
 def install(settings: Settings, reporter: Reporter) -> str:
-    """Let brew install or upgrade the cask, and return what is installed; raises OperationError."""
+    """Install or upgrade the cask, and return what is installed; raises OperationError."""
     _run_brew("upgrade" if is_installed(settings) else "install", settings)
     _provide_command(settings, reporter)
     return installed_as(settings)
 
 
 def uninstall(settings: Settings, _: Reporter) -> bool:
-    """Let brew remove the cask, without --zap: data stays. Return whether it was there."""
+    """Uninstall the cask; return whether it was installed. Without --zap user data stays."""
     there = bool(installed_as(settings))
     if there:
         _run_brew("uninstall", settings)
@@ -46,7 +46,7 @@ def uninstall(settings: Settings, _: Reporter) -> bool:
 
 
 def _find_brew(environ: Mapping[str, str]) -> str:
-    """Return the path of brew, "" if it is nowhere."""
+    """Return the path of brew, "" if it is not found."""
     own = environ.get("HOMEBREW_PREFIX")
     prefixes = [own] if own else ["/opt/homebrew", "/usr/local"]
     usual = [os.path.join(prefix, "bin", "brew") for prefix in prefixes]
@@ -64,10 +64,10 @@ def _run_brew(action: str, settings: Settings) -> None:
 
 
 def _provide_command(settings: Settings, reporter: Reporter) -> None:
-    """Put the tool's word on the PATH, unless the cask brought a command of its own.
+    """Make a command of the tool's name, unless the cask installed one itself.
 
-    A script rather than a link: an application finds its frameworks only if it is started by its
-    path inside the bundle.
+    The command is a script, not a link, because an application finds its frameworks only if it is
+    started by its path inside the bundle.
     """
     command, name = _command_path(settings), settings.name
     if os.path.lexists(command) and not _is_own(command):
@@ -85,7 +85,7 @@ def _provide_command(settings: Settings, reporter: Reporter) -> None:
 
 
 def _command_path(settings: Settings) -> str:
-    """Return where the command goes: the chosen BIN_DIR, else beside brew."""
+    """Return the path for the command: in the chosen BIN_DIR, else beside brew."""
     chosen = settings.environ.get(variable(settings.tool, "BIN_DIR"))
     beside = os.path.dirname(os.path.abspath(_find_brew(settings.environ)))
     return os.path.join(chosen or beside, settings.tool)

@@ -1,4 +1,4 @@
-"""The variables of one `setup` command (SPEC 4.3) → its settings."""
+"""The settings of one `setup` command, from its variables (SPEC 4.3)."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def variable(tool: str, suffix: str) -> str:
 
 
 class Places(NamedTuple):
-    """The Linux paths of one tool, without a slash at the end."""
+    """The Linux paths of one tool, without a trailing slash."""
 
     tool: str
     install_dir: str
@@ -50,14 +50,14 @@ class Places(NamedTuple):
 
     @property
     def link(self) -> str:
-        """The symlink that makes the tool a command."""
+        """The symlink that puts the tool on PATH."""
         return os.path.join(self.bin_dir, self.tool)
 
 
 class Settings(NamedTuple):
-    """What a tool is called, and its variables by suffix; "" means not given.
+    """A tool's names, and its variables by suffix; "" means not given.
 
-    `environ` is for the programs that setup starts.
+    `environ` is passed to the programs that setup starts.
     """
 
     tool: str
@@ -67,7 +67,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "Settings":
-        """Return the settings that `environ` has, else the default ones; checks nothing."""
+        """Return the settings in `environ`, with defaults for the others; checks nothing."""
         values = {
             suffix: environ.get(variable(tool, suffix), default.format(tool, tool.lower()))
             for suffix, (default, _, _) in _VARIABLES.items()

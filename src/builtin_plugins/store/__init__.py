@@ -1,13 +1,13 @@
-"""Versions of one thing side by side; renaming one link makes one of them current.
+"""Several versions of a directory; one link, replaced by a rename, selects the current one.
 
     <directory>/<version>      a complete version
     <directory>/.cli-stage-…   a version that is being made or removed
-    <link>                     leads to the current version, or to `inside` in it
+    <link>                     points to the current version, or to `inside` in it
 
 A version is made in a stage (`staging`), moved to its place (`commit`), made current (`activate`)
 and removed when it is neither current nor kept (`collect`). A directory with a version's name is
-always complete: it comes there and leaves by one rename. A killed change therefore leaves the old
-version or the new one, and stages, which the next `collect` removes.
+always complete, because it is added and removed by one rename. A killed change therefore leaves the
+old version or the new one, and stages, which the next `collect` removes.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from builtin_plugins.io.files.flock import Waiting, locked, take_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
-STAGE = ".cli-stage-"  # how the name of a stage begins
+STAGE = ".cli-stage-"  # prefix of a stage's name
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Store:
-    """The versions in `directory`, and the `link` that leads to the current one.
+    """The versions in `directory`, and the `link` to the current one.
 
-    The link leads to the version, or to the directory `inside` it if that is not "".
-    `is_own(path)` tells whether this program made the directory at `path`; others are never
-    touched. Every method but `current`, `path` and `versions` needs the lock: `locked`, or a wider
-    one of the caller. All raise OSError.
+    The link points to the version, or to the directory `inside` it if that is not "".
+    `is_own(path)` returns whether this program made the directory at `path`; others are never
+    touched. Every method except `current`, `path` and `versions` requires the lock: `locked`, or
+    a wider one of the caller. All raise OSError.
     """
 
     def __init__(
@@ -55,16 +55,16 @@ class Store:
         self._inside = inside
 
     def path(self, version: str) -> str:
-        """Return where a version is, or would be."""
+        """Return the path of a version, which may not exist."""
         return os.path.join(self.directory, version)
 
     def content(self, version: str) -> str:
-        """Return where the link leads if that version is current."""
+        """Return the link's target when that version is current."""
         return os.path.join(self.path(version), self._inside).rstrip("/")
 
     @property
     def current(self) -> str:
-        """The version that the link leads to, present or not; "" if it leads to none."""
+        """The version that the link points to, which may be missing; "" if it points to none."""
         if not os.path.islink(self.link):
             return ""
         target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
@@ -91,11 +91,11 @@ class Store:
         waiting: Waiting | None = None,
         mode: int | None = None,
     ) -> Iterator[None]:
-        """Be the only one who changes this store.
+        """Lock this store for changes.
 
-        Makes the directory, with `mode`, and removes it if it is empty at the end; so with those
-        that it made above. Raises OperationError with the text `busy` if another
-        process has the lock for `patience` seconds.
+        Makes the directory and its missing parents, with `mode`, and removes them at the end if
+        they are empty. Raises OperationError with the text `busy` if another process has the lock
+        for `patience` seconds.
         """
         with undoing() as undo:
             descriptor = self._acquire(busy, patience, waiting, mode, undo)
@@ -123,7 +123,7 @@ class Store:
             os.close(descriptor)
 
     def _open(self, mode: int | None, undo: ExitStack) -> int | None:
-        """Open the directory, which is made if missing; None if another process removed it."""
+        """Open the directory, made if missing; return None if another process removed it."""
         above = os.path.dirname(self.directory)
         try:
             make_directory(above, mode, undo)
@@ -135,13 +135,13 @@ class Store:
             return None
 
     def _is_still(self, descriptor: int) -> bool:
-        """Return whether the open directory is the one at the path: a holder may remove it."""
+        """Return whether the open directory still exists: the lock's holder may remove it."""
         with suppress(FileNotFoundError):
             return os.path.samestat(os.stat(self.directory), os.fstat(descriptor))
         return False
 
     def commit(self, staged: str, version: str, undo: ExitStack) -> None:
-        """Move a staged directory to its place, after its content is on the disk.
+        """Flush a staged directory to the disk and move it to its final path.
 
         A version of the same name is replaced; it must not be in use.
         """
@@ -152,7 +152,7 @@ class Store:
         sync_directory(self.directory)
 
     def activate(self, version: str, undo: ExitStack) -> None:
-        """Make a version the current one, in one step; "" for none."""
+        """Make a version the current one, atomically; "" for none."""
         former = self.current
         self._point(version)
         undo.callback(self._point, former)
@@ -168,7 +168,7 @@ class Store:
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
         """Remove every version that is neither current nor in `keep`, and abandoned stages.
 
-        Returns an error for each that cannot be removed; it is a stage then.
+        Returns an error for each that cannot be removed, which is then left as a stage.
         """
         discard(temporary(self.link))
         waste = [self.path(one) for one in self._versions({self.current, *keep})]
@@ -196,11 +196,12 @@ class Store:
 
 @contextmanager
 def staging(directory: str) -> Iterator[tuple[str, int]]:
-    """Give a new private directory in `directory`, and the descriptor that marks it as in use.
+    """Yield a new private directory in `directory`, and the descriptor that marks it as in use.
 
-    Whoever inherits the descriptor still uses the stage. It is removed at the end. Raises OSError.
+    The stage stays in use while a child has the descriptor open. The end of the block removes it.
+    Raises OSError.
     """
-    import tempfile  # here, as listings load this module
+    import tempfile  # imported here because listings load this module
 
     try:
         path = tempfile.mkdtemp(prefix=STAGE, dir=directory)
@@ -219,7 +220,7 @@ def staging(directory: str) -> Iterator[tuple[str, int]]:
 
 
 def abandoned(directory: str) -> list[str]:
-    """Return the stages in `directory` that a killed change left; one in use is locked."""
+    """Return the stages in `directory` that killed changes left; those in use are locked."""
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     stages = [os.path.join(directory, name) for name in names if name.startswith(STAGE)]
     return [path for path in stages if _is_free(path)]

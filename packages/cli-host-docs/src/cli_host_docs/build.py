@@ -53,7 +53,7 @@ def _chosen(program: Program, given: dict[str, str]) -> list[Command]:
 def _pages(
     program: Program, commands: Sequence[Command], form: str, output: Path
 ) -> dict[Path, str | None]:
-    """Return each page's path and text; None for one that was made before and is in the way."""
+    """Map each page's path to its text, or to None if it is an obsolete page to remove."""
     path_of, text_of = FORMATS[form]
     pages = make_pages(program, commands)
     found = [(output / path_of(page), text_of(page)) for page in pages]
@@ -76,7 +76,7 @@ def _is_made(path: Path) -> bool:
 
 
 def _injected(file: Path, text: str) -> str:
-    """Return the file's text with `text` between its marks; raises OperationError."""
+    """Return the file's text with `text` between the markers; raises OperationError."""
     found = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", _read(file) or "", re.DOTALL)
     if found is None:
         raise OperationError(f"{file} has no place for commands", f"add two lines: {BEGIN}, {END}")

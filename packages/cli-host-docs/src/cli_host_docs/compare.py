@@ -1,10 +1,10 @@
-"""Two states of the commands → their differences, each of a kind.
+"""Compare two states of the commands; each difference has a kind.
 
-`breaking`: a call that worked may fail or act otherwise. `compatible`: every call works as before.
-`text`: only people see it.
+`breaking`: a call that worked may fail or behave differently. `compatible`: every call works as
+before. `text`: only descriptions change.
 
-A command and an argument are compared by three sets of short texts: what they *offer* (breaking if
-it is removed), what they *demand* (breaking if it is added), and what they *say*.
+Commands and arguments are compared by three sets of short texts: what they *offer* (removal is
+breaking), what they *demand* (an addition is breaking), and what they *say*.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Profile(NamedTuple):
 
 
 def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Difference]:
-    """Return what changed between two lists of commands, breaking changes first."""
+    """Return the differences of two lists of commands, breaking changes first."""
     before = {one.words: one.definition for one in old}
     after = {one.words: one.definition for one in new}
     aliases = {(*words[:-1], alias) for words, one in after.items() for alias in one.aliases}
@@ -61,7 +61,7 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
 def _definition(old: Definition, new: Definition) -> Iterator[Change]:
     yield from _changes(_profile(old), _profile(new))
     if not old.args or not new.args:
-        return  # one of them takes any words
+        return  # one of them accepts any words
     before, after = _by_key(old.args), _by_key(new.args)
     for key in before.keys() | after.keys():
         if key not in after:
@@ -75,7 +75,7 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
 
 
 def _by_key(arguments: Iterable[Argument]) -> dict[str, Argument]:
-    """Return options by name, and positional arguments by place."""
+    """Return options by name, and positional arguments by position."""
     found, place = {}, 0
     for one in arguments:
         place += not one.option

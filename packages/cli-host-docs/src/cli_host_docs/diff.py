@@ -1,4 +1,4 @@
-"""`docs diff`: what changed between two directories or git refs."""
+"""`docs diff`: the differences of the commands in two directories or git refs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def main(arguments: Sequence[str]) -> int:
     program = Program.current()
     given = program.arguments(program.find(program.words), arguments)
     places = [given["ARG_OLD"], given.get("ARG_NEW")]
-    # A git ref has no plugins, as git does not track them: then only own commands are compared.
+    # Git does not track plugins, so a git ref has none: then compare only own commands.
     own_only = any(place and not os.path.isdir(place) for place in places)
     with ExitStack() as stack:
         old, new = [_commands(program, place, own_only, stack) for place in places]
@@ -45,7 +45,7 @@ def _commands(
 
 
 def _check_out(root: str, ref: str, folder: str) -> None:
-    """Write the installation's files, as they are in a git ref, into a folder."""
+    """Write the installation's files from a git ref into a folder."""
     git = find_program("git", os.environ)
     if git is None:
         raise OperationError(f"{ref} is not a directory, and git is not installed")

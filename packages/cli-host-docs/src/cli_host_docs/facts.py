@@ -1,6 +1,6 @@
-"""What is worth knowing about a command, from its public records.
+"""Facts about a command for its documentation, from its public records.
 
-Keys that the host does not check yet are in `extra`; they are shown as they are written.
+Keys that the host does not check yet are in `extra`; they are shown unchanged.
 """
 
 from __future__ import annotations
@@ -12,20 +12,20 @@ from host import Argument, Command, Definition, Program
 
 
 def visible_commands(program: Program) -> list[Command]:
-    """Return all commands but hidden ones, for every system, sorted by words.
+    """Return all commands except hidden ones, for every system, sorted by words.
 
-    Those of a project around the current directory are left out.
+    Commands of a project around the current directory are excluded.
     """
     return [one for one in own_commands(program) if not one.definition.hidden]
 
 
 def own_commands(program: Program) -> list[Command]:
-    """Return the commands of the installation and its plugins, none of a project."""
+    """Return the commands of the installation and its plugins, but none of a project."""
     return [one for one in program.commands(everything=True) if one.origin != "project"]
 
 
 def value_of(record: Any, key: str, default: Any) -> Any:
-    """Return what a definition or an argument has under `key`, checked by the host or not."""
+    """Return the value of `key` in a definition or argument, whether the host checks it or not."""
     missing = getattr(record, "extra", {}).get(key, default)
     value = getattr(record, key, missing)
     return default if value is None else value
@@ -39,7 +39,7 @@ def usage(program: str, command: Command) -> str:
 
 
 def label(argument: Argument) -> str:
-    """Return how an argument is written: `-n, --count N`, `--[no-]cache`, `<files...>`."""
+    """Return the notation of an argument: `-n, --count N`, `--[no-]cache`, `<files...>`."""
     if not argument.option:
         return argument.usage
     name = argument.name
@@ -49,19 +49,19 @@ def label(argument: Argument) -> str:
 
 
 def choices(argument: Argument) -> tuple[str, ...]:
-    """Return the texts that an argument takes; () if it takes any, or a program lists them."""
+    """Return the values that an argument accepts; () for any, or if a program lists them."""
     found = argument.choices
     return tuple(found) if isinstance(found, list | tuple) else ()
 
 
 def default(argument: Argument) -> tuple[str, ...]:
-    """Return the text that stands for an absent argument; () if there is none, or it is secret."""
+    """Return the default of an argument; () if there is none, or the argument is secret."""
     hidden = argument.default is None or value_of(argument, "secret", False)
     return () if hidden else (str(argument.default),)
 
 
 def explanation(argument: Argument) -> str:
-    """Return an argument's description and what the host checks."""
+    """Return an argument's description and the constraints that the host checks."""
     variable, pattern = value_of(argument, "env", ""), value_of(argument, "pattern", "")
     conflicts = texts(value_of(argument, "conflicts", ()))
     notes = [
@@ -110,7 +110,7 @@ def examples(program: str, command: Command) -> list[tuple[str, str]]:
 
 
 def notes(definition: Definition) -> list[str]:
-    """Return sentences about what a run does and where it works."""
+    """Return sentences about the effects of a run and the supported systems."""
     found = {
         "Changes nothing.": definition.effects == "read",
         "May destroy something.": definition.destroys,

@@ -1,4 +1,4 @@
-"""Pages as Markdown, HTML and man pages. Text from definitions stays text in each of them."""
+"""Pages as Markdown, HTML and man pages. Text from definitions is escaped in each of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _STYLE = (
 
 
 def markdown_text(text: str) -> str:
-    """Return a text in which no character means anything to Markdown (CommonMark, GFM)."""
+    """Escape a text for Markdown (CommonMark, GFM)."""
     return _SPECIAL.sub(
         lambda found: (found[2] or "") + "\\" + (found[1] or found[3] or found[4]),
         printable(text).strip(),
@@ -115,7 +115,7 @@ def _html_block(block: Block) -> str:
 
 
 def _roff(text: str) -> str:
-    """Return a text in which no character means anything to roff."""
+    """Escape a text for roff."""
     escaped = printable(text).strip().translate(_ROFF)
     return rf"\&{escaped}" if escaped.startswith(".") else escaped
 
@@ -155,7 +155,7 @@ def _nested(words: Words, suffix: str) -> str:
 
 
 class Format(NamedTuple):
-    """How a page is written: its path below the output directory, and its text."""
+    """A format: a page's path below the output directory, and its text."""
 
     path: Callable[[Page], str]
     text: Callable[[Page], str]

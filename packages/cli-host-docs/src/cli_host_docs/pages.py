@@ -1,4 +1,4 @@
-"""The content of pages, in blocks that every format can show."""
+"""The content of pages, in blocks that every format can render."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A line that somebody types."""
+    """A line to type."""
 
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What somebody types, each with its explanation, which may be ""."""
+    """Things to type, each with an explanation, which may be ""."""
 
     rows: tuple[tuple[str, str], ...]
 

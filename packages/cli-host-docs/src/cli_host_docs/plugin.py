@@ -71,7 +71,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
 def discover_commands(
     installation: Installation,
 ) -> Iterator[CategoryDeclaration | CommandDeclaration]:
-    """Declare `docs build|diff|skill`. They read definitions only, so they need no sources."""
+    """Declare `docs build|diff|skill`. They only read definitions, so they need no variables."""
     yield CategoryDeclaration(("docs",), "Docs", "Document the commands of this program")
     for word, fields in _COMMANDS.items():
         definition = {

@@ -1,4 +1,4 @@
-"""`docs skill`: a SKILL.md for assistants, with what each command does and what to ask before."""
+"""`docs skill`: a SKILL.md for assistants that describes each command and when to ask first."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _served(program: Program) -> list[Command]:
-    """Return the commands for assistants: of this system, and not withheld by `x-mcp`."""
+    """Return the commands for assistants: for this system, and not excluded by `x-mcp`."""
     commands = facts.visible_commands(program)
     return [
         one

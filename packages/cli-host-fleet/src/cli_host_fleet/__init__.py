@@ -1,1 +1,1 @@
-"""The same commands on many hosts: `cli fleet run|hosts|check`."""
+"""Run the same command on many hosts: `cli fleet run|hosts|check`."""

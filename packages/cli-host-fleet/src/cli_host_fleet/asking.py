@@ -1,4 +1,4 @@
-"""What is asked of the user before anything runs: on a terminal, once for all hosts."""
+"""Questions to the user before anything runs: on a terminal, once for all hosts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from host import Command
 
 
 def confirm(command: Command, hosts: Sequence[str], agreed: bool) -> None:
-    """Ask what the command's definition wants asked; raises NotAgreedError."""
+    """Ask for the confirmation that the command's definition requires; raises NotAgreedError."""
     question = command.definition.confirm
     if not question or agreed or os.environ.get("CLI_YES") == "1":
         return
@@ -28,7 +28,7 @@ def confirm(command: Command, hosts: Sequence[str], agreed: bool) -> None:
 
 
 def become(given: Mapping[str, Any]) -> Elevation | None:
-    """Return who is to run the command, with sudo's password where it is to be asked for."""
+    """Return the user to run the command as; ask for sudo's password if requested."""
     user, ask = given["become_user"] or "root", given["become_ask"]
     if not (given["become"] or given["become_user"] or ask):
         return None

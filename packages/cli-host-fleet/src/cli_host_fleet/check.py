@@ -1,4 +1,4 @@
-"""`fleet check`: can these hosts run a command, and do they have the same one as here?"""
+"""`fleet check`: check that hosts can run a command, and that theirs equals the local one."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
 
 
 class ShippedCheck(ShippedJob):
-    """All that a run does before the command, and then nothing."""
+    """Does everything that a run does except running the command."""
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         super()._start(facts, place)
@@ -69,7 +69,7 @@ class ShippedCheck(ShippedJob):
 
 
 class InstalledCheck(Job):
-    """Checksums of the command as the program there has it."""
+    """Prints checksums of the command's files as installed on the host."""
 
     def __init__(
         self, program: Program, order: Order, hosts: Mapping[str, Host], installed: str
@@ -90,7 +90,7 @@ class InstalledCheck(Job):
 
 
 class CheckView:
-    """Shows results in another view, with what the hosts' checksums tell."""
+    """Passes results to another view, with differences that the hosts' checksums show."""
 
     def __init__(self, view: View, sums: Mapping[str, str] | None) -> None:
         self.results: list[Result] = []
@@ -138,7 +138,7 @@ class _Printed:
 
 
 def checksums(directory: str) -> dict[str, str]:
-    """Return the sha256 of each file below a command's folder but those of variables."""
+    """Return the sha256 of each file below a command's folder, except files of variables."""
     found = {}
     for path in sorted(Path(directory).rglob("*")):
         if path.is_file() and not path.is_symlink() and not path.name.startswith(".env"):
@@ -148,7 +148,7 @@ def checksums(directory: str) -> dict[str, str]:
 
 
 def read_sums(printed: bytes) -> dict[str, str]:
-    """Read lines of `sha256sum`."""
+    """Parse lines of `sha256sum`."""
     pairs = (line.split(b" ", 1) for line in printed.splitlines() if b" " in line)
     return {
         os.fsdecode(name.lstrip(b" *").removeprefix(b"./")): digest.decode()
@@ -157,7 +157,7 @@ def read_sums(printed: bytes) -> dict[str, str]:
 
 
 def drift(here: Mapping[str, str], elsewhere: Mapping[str, str]) -> str:
-    """Return how a host's files differ from those here, "" where they do not."""
+    """Return how a host's files differ from the local ones, "" if they do not."""
     names = sorted({*here, *elsewhere})
     different = [name for name in names if here.get(name) != elsewhere.get(name)]
     if not different:

@@ -17,15 +17,15 @@ from cli_host_fleet.conversation import Conversation
 from cli_host_fleet.lifelines import Lifelines
 from cli_host_fleet.results import Result, Stop, judge
 
-_GRACE = 8.0  # seconds for a host to end a process group; it takes 3 itself
-_DRAIN = 1.0  # seconds after the command's end for a process that it left behind
+_GRACE = 8.0  # seconds for a host to end a process group, which takes it up to 3
+_DRAIN = 1.0  # seconds of output after the command's end, from processes that it left
 _CHUNK = 1 << 16
 
 
 class Connection(EngineClient):  # type: ignore[misc]
-    """Carries a conversation; `ended` is called with the result when ssh is gone.
+    """Transports a conversation; `ended` is called with the result when ssh has exited.
 
-    `call` is ssh's argv and environment, `seconds` how long a greeting and the command may take.
+    `call` is ssh's argv and environment, `seconds` the time limits of greeting and command.
 
     ClusterShell's engine calls five methods of a client that have no public names. `_start`,
     `_handle_read` and `_close` are abstract; `_handle_write` takes the next piece to send, and
@@ -55,7 +55,7 @@ class Connection(EngineClient):  # type: ignore[misc]
         self._running = False
 
     def stop(self, why: Stop) -> None:
-        """End what runs there by ending the lifeline; end ssh at once if nothing runs."""
+        """Stop the remote command by closing the lifeline; end ssh at once if nothing runs."""
         conversation = self.conversation
         if conversation.over:
             self._limit(_DRAIN)
@@ -68,7 +68,7 @@ class Connection(EngineClient):  # type: ignore[misc]
                 self.abort()
 
     def check(self) -> None:
-        """End what has passed its deadline; to be called several times a second."""
+        """Stop if the deadline has passed; must be called several times a second."""
         conversation = self.conversation
         if conversation.over and {"stdout", "stderr"} & self.streams.keys() <= conversation.ended:
             self._limit(_DRAIN)
@@ -81,7 +81,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             self.stop("timeout" if conversation.running else "no answer")
 
     def _limit(self, seconds: float) -> None:
-        """Allow at most so many seconds from now; no output makes it more."""
+        """Set the deadline at most `seconds` from now; it never moves later."""
         self._deadline = min(self._deadline, time.monotonic() + seconds)
 
     def _start(self) -> Connection:
@@ -94,7 +94,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             stdout=there_out,
             stderr=there_err,
             env=self._environ,
-            start_new_session=True,  # Ctrl-C is for us: hosts end in order
+            start_new_session=True,  # only fleet handles Ctrl-C, to stop hosts in order
         )
         for descriptor in (there_in, there_out, there_err):
             os.close(descriptor)
@@ -118,7 +118,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             self._deadline = time.monotonic() + self._until_end
 
     def _send(self, chunks: Iterator[bytes]) -> None:
-        """Send now what is made now, and the rest as the host takes it."""
+        """Queue the chunks; the host receives them as fast as it reads."""
         first = next(chunks, None)
         if first is not None and "stdin" in self.streams:
             self._outgoing = chain(self._outgoing, [first], chunks)
@@ -136,7 +136,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             super()._handle_write(sname)
 
     def _hang_up(self) -> None:
-        """Send nothing more; at this the host ends the command."""
+        """Close stdin, at which the host ends the command."""
         self._outgoing = iter(())
         stream = self.streams.get("stdin")
         if stream is not None:

@@ -1,4 +1,4 @@
-"""One host's side of a run, without I/O: bytes that came in → bytes to send and what it means."""
+"""The protocol with one host, without I/O: takes received bytes, returns bytes to send."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ Prepare = Callable[[Facts, str], Iterable[bytes]]
 
 
 class RefusedError(Exception):
-    """One host is not to run the command; the text says why."""
+    """One host must not run the command; the text is the reason."""
 
 
 class Output(Protocol):
-    """Takes what a command writes."""
+    """Receives the output of a command."""
 
     def write(self, stream: str, data: bytes) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Elevation:
-    """Who is to run the command; `password` is None where none is to be asked for."""
+    """The user to run the command as; `password` is None if none was requested."""
 
     user: str
     password: bytes | None = None
 
 
 class Conversation:
-    """From the greeting to the host's report of the end.
+    """A conversation from the greeting to the host's report of the command's end.
 
-    `prepare(facts, nonce)` returns what the host needs, or raises RefusedError. After `heard`
-    the bytes to send are in what it returned. `over`: the command has ended or does not start;
-    `ended`: the streams that have no more of the command's output.
+    `prepare(facts, nonce)` returns the bytes that the host needs, or raises RefusedError. `heard`
+    returns the bytes to send. `over`: the command has ended or cannot start; `ended`: the streams
+    without further output of the command.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class Conversation:
 
     @property
     def running(self) -> bool:
-        """Tell whether the wanted user answered, so that the command can be under way."""
+        """Return whether the requested user has answered, so that the command may be running."""
         return not self._to_come
 
     def heard(self, stream: str, data: bytes) -> Iterator[bytes]:
-        """Take bytes of ssh's stdout or stderr; yield what to send."""
+        """Process bytes of ssh's stdout or stderr; yield bytes to send."""
         if stream == "stdout" and self._greeting is not None:
             yield from self._greeted_with(self._greeting, data)
             return
@@ -74,7 +74,7 @@ class Conversation:
             yield from self._reported(stream, report)
 
     def ending(self, ssh_status: int) -> Ending:
-        """Return what is known once ssh has ended; what was held back is written."""
+        """Write the buffered output after ssh has exited; return what is known of the end."""
         for stream, reports in self._reports.items():
             if rest := reports.rest():
                 self._output.write(stream, rest)

@@ -1,4 +1,4 @@
-"""Many hosts at once: batches, retries, when to stop, and what a signal does."""
+"""Run a job on many hosts: batches, retries, when to stop, and signals."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from cli_host_fleet.lifelines import Lifelines
 from cli_host_fleet.results import Result, Stop
 from cli_host_fleet.rollout import Amount
 
-_TICK = 0.1  # seconds between two looks at signals, and two pictures of the live view
+_TICK = 0.1  # seconds between checks for signals, and updates of the live view
 _SLACK = 10.0  # seconds for a login after the connection, which ssh itself does not limit
-_FILES_OF_A_HOST = 5  # three pipes, and two files for what it printed
+_FILES_OF_A_HOST = 5  # three pipes, and two files for its output
 _FILES_OF_OURS = 64
-_REACTION = 2  # seconds in which a signal must have stopped the run, else it ends us at once
-_LAST = 10  # seconds more for the hosts to end what runs there, and for the view
+_REACTION = 2  # seconds until a signal ends this process if the run has not stopped
+_LAST = 10  # further seconds for the hosts to end their commands, and for the view
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a run goes; seconds, 0 for no limit."""
+    """Options of a run; times are in seconds, 0 for no limit."""
 
     forks: int = 20
     serial: Amount | None = None
@@ -44,7 +44,7 @@ class Options:
 
 
 class Job(Protocol):
-    """What is to be done on each host."""
+    """The work to do on each host."""
 
     def call(self, host: str) -> tuple[list[str], dict[str, str]]:
         """Return ssh's argv and environment."""
@@ -53,7 +53,7 @@ class Job(Protocol):
 
 
 class View(Protocol):
-    """Shows a run to its user; `problem` is why it cannot any more. It never raises."""
+    """Shows a run to its user; `problem` is why it no longer can. Its methods never raise."""
 
     problem: OSError | None
 
@@ -64,7 +64,7 @@ class View(Protocol):
 
 
 class _Guarded:
-    """An output that does not raise: the run then ends in order."""
+    """An output that never raises, so that the run ends in order."""
 
     def __init__(self, view: View, output: Output) -> None:
         self._view = view
@@ -79,7 +79,7 @@ class _Guarded:
 
 
 class Fleet:
-    """Runs a job on hosts; `signal` is the one that ended it early, or 0."""
+    """Runs a job on hosts; `signal` is the one that stopped it early, or 0."""
 
     def __init__(self, job: Job, options: Options, view: View) -> None:
         self.signal = 0
@@ -97,7 +97,7 @@ class Fleet:
         self._stopping: Stop = ""
 
     def run(self, hosts: Sequence[str]) -> list[Result]:
-        """Return a result for each host, in their order."""
+        """Run the job; return a result for each host, in the order of `hosts`."""
         logging.getLogger("ClusterShell").addHandler(logging.NullHandler())
         options = self._options
         self._total = len(hosts)
@@ -119,7 +119,7 @@ class Fleet:
         return [self._results[host] for host in hosts]
 
     def _run_batch(self, batch: Sequence[str]) -> None:
-        """Run the hosts of a batch, those out of reach again as often as allowed."""
+        """Run the hosts of a batch; retry unreachable ones as often as allowed."""
         for attempt in range(1, self._options.retries + 2):
             self._queue = deque(batch)
             self._attempt(attempt, attempt <= self._options.retries)
@@ -143,7 +143,7 @@ class Fleet:
         self._engine.run(None)
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
-        """Start hosts in their order while there is room."""
+        """Start hosts in order, up to the limit of concurrent ones."""
         while self._queue and len(self._running) < self._options.forks and not self._stops():
             host = self._queue.popleft()
             self._again.pop(host, None)
@@ -175,7 +175,7 @@ class Fleet:
         self._view.tick(list(self._running), list(self._results.values()), self._total)
 
     def _stops(self) -> bool:
-        """Tell whether no further host is to start."""
+        """Return whether no further host may start."""
         return bool(self.signal) or self._failures_left < 0
 
     def _why_skipped(self) -> str:
@@ -187,10 +187,10 @@ class Fleet:
             time.sleep(_TICK)
 
     def _catch_signals(self) -> Callable[[], None]:
-        """Note the first signal that asks us to end; the second ends us at once.
+        """Record the first signal, which stops the run; the second ends this process at once.
 
-        The first does so, too, where the run does not end: somebody may not read our output.
-        Without us the hosts end what runs there.
+        So does the first if the run does not stop, for example because nobody reads the output.
+        Without this process the hosts end their commands.
         """
 
         def note(number: int, _frame: object) -> None:
@@ -219,13 +219,13 @@ class Fleet:
 
 
 def die_of(number: int) -> None:
-    """End this process by a signal, as if nobody had caught it."""
+    """End this process by a signal, as if it had not been caught."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 
 
 def _make_room(forks: int) -> None:
-    """Allow as many open files as so many hosts at once can need, as far as the system lets us."""
+    """Raise the limit of open files for `forks` hosts, as far as the system allows."""
     wanted = forks * _FILES_OF_A_HOST + _FILES_OF_OURS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,4 +1,4 @@
-"""`fleet hosts`: which hosts a set means."""
+"""`fleet hosts`: list the hosts of a set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hosts, groups and variables: from ssh_config, or what Ansible's `--list` prints."""
+"""Hosts, groups and variables, from ssh_config or the JSON of Ansible's `--list`."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _CONNECTION = "ansible_"
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """Known hosts by name, and groups of names; `closed`: no other host is meant."""
+    """Known hosts by name, and groups of names; `closed`: other hosts are errors."""
 
     hosts: Mapping[str, Host]
     groups: Mapping[str, list[str]] = field(default_factory=dict)
     closed: bool = False
 
     def host(self, name: str) -> Host:
-        """Return the host of that name; raises FleetError when a closed inventory lacks it."""
+        """Return the host of that name; raises FleetError if a closed inventory lacks it."""
         if self.closed and name not in self.hosts:
             raise FleetError(f"{name}: not in the inventory")
         return self.hosts.get(name) or Host(name)
@@ -100,7 +100,7 @@ def _members(name: str, groups: Mapping[str, _Group], above: tuple[str, ...]) ->
 
 
 def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> int:
-    """Return how far below `all` a group stands: the deeper one's variables win."""
+    """Return the depth of a group below `all`: variables of deeper groups win."""
     if name == "all":
         return 0
     parents = [one for one in groups if name in groups[one].children and one not in below]
@@ -126,7 +126,7 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
 
 
 def _travels(name: str, value: Any) -> bool:
-    """Tell whether a variable is for commands: `ansible_…` speaks of the connection."""
+    """Return whether a variable is for commands; `ansible_…` configures the connection."""
     named = _VARIABLE.fullmatch(name) and not name.startswith(_CONNECTION)
     return bool(named) and value is not None and "\0" not in str(value)
 
@@ -140,7 +140,7 @@ def _possible(names: list[str]) -> Iterator[str]:
         try:
             Host(name)
         except FleetError:
-            continue  # ssh may take it; a set of hosts cannot name it
+            continue  # ssh may accept it, but a set of hosts cannot name it
         yield name
 
 

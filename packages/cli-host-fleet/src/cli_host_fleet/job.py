@@ -1,6 +1,6 @@
-"""What is done on each host: the command is shipped there, or an installed program runs it.
+"""The work on each host: ship the command there, or let an installed program run it.
 
-The one module that asks the program itself: what the command is, and its variables.
+Only this module queries the program for the command and its variables.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cli_host_fleet.ssh import Calling, Host
 from host import Command, HostError, Program, Variable
 
 _HEAD = 256
-_SECRETS = 4.5  # the rank of references, which are resolved here and once
+_SECRETS = 4.5  # the rank of references, which are resolved locally and only once
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A command with its arguments; which of the caller's variables and what stdin go with it."""
+    """A command with its arguments, the caller's variables to send, and its stdin."""
 
     command: Command
     args: Sequence[str]
@@ -47,13 +47,13 @@ def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[st
 
 
 class Job:
-    """An order for many hosts. `connect` comes before the first conversation."""
+    """An order for many hosts. Call `connect` before the first conversation."""
 
     def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
         self.order = order
         self.hosts = hosts
         self.shipment = Shipment()
-        self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # shows a noexec mount
+        self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # detects noexec mounts
         self._program = program
         self._greeting = protocol.script("greeting.sh")
         self._environ = ssh.environment(os.environ)
@@ -71,12 +71,12 @@ class Job:
             raise FleetError(f"--stdin {order.stdin}: {failure.strerror}") from None
 
     def connect(self, calling: Calling, elevation: Elevation | None) -> None:
-        """Say how hosts are reached, and who is to run the command there."""
+        """Set how to reach hosts, and the user to run the command as."""
         self._calling, self._elevation = calling, elevation
         self._own = own_connections(self.hosts.values(), calling, self._environ)
 
     def masked_words(self) -> list[str]:
-        """Return the words of the command as people may see them."""
+        """Return the words of the command with secrets masked."""
         command = self.order.command
         return [*command.words, *self._program.masked_arguments(command, self.order.args)]
 
@@ -93,14 +93,14 @@ class Job:
         return Conversation(os.urandom(8).hex(), self._elevation, prepare, output)
 
     def names(self) -> list[str]:
-        """Return the names of the variables that would reach some host; raises HostError."""
+        """Return the names of the variables that would reach any host; raises HostError."""
         found: set[str] = set()
         for host in self.hosts.values():
             found |= self._environment_there(host, {}, "").keys()
         return sorted(found)
 
     def _prepared(self, host: Host, facts: Facts, nonce: str) -> Iterable[bytes]:
-        """Return all that a host needs; raises RefusedError."""
+        """Return the bytes that a host needs to run the command; raises RefusedError."""
         stem = stem_of_a_run()
         place = f"{facts.temporary}/{stem}"
         prefix, library = self._start(facts, place)
@@ -114,7 +114,7 @@ class Job:
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        """Return what stands before the arguments, and who loads core/lib; may refuse."""
+        """Return the words before the arguments, and who loads core/lib; raises RefusedError."""
         raise NotImplementedError
 
     def _environment_there(
@@ -136,12 +136,12 @@ class Job:
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        """Return which variables travel; raises HostError."""
+        """Return the variables to send; raises HostError."""
         raise NotImplementedError
 
 
 class ShippedJob(Job):
-    """The command's folder and core/lib go to the host."""
+    """Ships the command's folder and core/lib to the host."""
 
     def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
         super().__init__(program, order, hosts)
@@ -171,7 +171,7 @@ class ShippedJob(Job):
         if definition.secrets or references:
             found = self._program.environment(command.words, os.environ, secrets=True)
             self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
-            # Sources of a host find them in the caller's environment, and can expand them.
+            # A host's sources find them in the caller's environment and can expand them.
             self._referenced = {
                 name: one.value for name, one in found.items() if one.source.startswith(references)
             }
@@ -200,7 +200,7 @@ class ShippedJob(Job):
 
 
 class InstalledJob(Job):
-    """A program that is on the hosts runs the command; its sources there are its own."""
+    """Lets a program installed on the hosts run the command, with its own sources there."""
 
     def __init__(
         self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
@@ -219,12 +219,12 @@ class InstalledJob(Job):
 
 
 def there(path: str, facts: Facts) -> str:
-    """Return a path on a host, where `~/` is the home there."""
+    """Return a path on a host, with `~/` expanded to the home directory there."""
     return facts.home + path[1:] if path.startswith("~/") else path
 
 
 def _start(command: Command) -> tuple[list[str], bool]:
-    """Return how the entrypoint starts (see `start_of`); raises FleetError."""
+    """Return how to start the entrypoint (see `start_of`); raises FleetError."""
     file = os.path.join(command.directory, command.definition.entrypoint)
     try:
         if not command.directory:

@@ -1,7 +1,7 @@
-"""A run as JSON: an object for each host as it ends, in one document or a line each.
+"""A run as JSON: an object for each host as it ends, in one document or one per line.
 
-A host's output waits in files without names and is written piece by piece, so memory does
-not grow with it.
+A host's output is buffered in unnamed files and written piece by piece, so memory use does not
+grow with it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _STREAMS = ("stdout", "stderr")
 
 
 class JsonView:
-    """Writes `{"hosts": […]}`, or as `jsonl` an object a line."""
+    """Writes `{"hosts": […]}`, or for `jsonl` one object per line."""
 
     def __init__(self, stdout: BinaryIO, form: str) -> None:
         self.problem: OSError | None = None
@@ -31,7 +31,7 @@ class JsonView:
         self._outputs: dict[str, _Captured] = {}
 
     def output(self, host: str) -> _Captured:
-        if host in self._outputs:  # of an attempt that did not reach the host
+        if host in self._outputs:  # from an attempt that did not reach the host
             self._outputs[host].close()
         self._outputs[host] = _Captured()
         return self._outputs[host]
@@ -48,7 +48,7 @@ class JsonView:
         captured.close()
 
     def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
-        """A program that reads JSON waits for hosts, not for pictures."""
+        """Do nothing: JSON has no live view."""
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
         try:
@@ -102,7 +102,7 @@ class JsonView:
 
 
 class _Captured:
-    """What one host wrote, and whether it is UTF-8."""
+    """The output of one host, and whether it is UTF-8."""
 
     def __init__(self) -> None:
         self.streams = {

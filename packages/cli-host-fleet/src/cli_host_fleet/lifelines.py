@@ -1,15 +1,15 @@
-"""Beats on the lifelines of all running hosts, from a thread: also while output is held up."""
+"""Heartbeats for all running hosts, from a thread, so that blocked output does not stop them."""
 
 from __future__ import annotations
 
 import os
 import threading
 
-SECONDS = 20.0  # a host that hears nothing for 120 s takes the controller for lost
+SECONDS = 20.0  # a host considers the controller lost after 120 s without one
 
 
 class Lifelines:
-    """The file descriptors that a newline goes to now and then."""
+    """The file descriptors to which a newline is written every `SECONDS`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -23,7 +23,7 @@ class Lifelines:
             self._descriptors.add(descriptor)
 
     def remove(self, descriptor: int) -> None:
-        """Forget it; must come before it is closed, as its number is soon another's."""
+        """Forget a descriptor; call before closing it, because its number may be reused."""
         with self._lock:
             self._descriptors.discard(descriptor)
 
@@ -37,4 +37,4 @@ class Lifelines:
                     try:
                         os.write(descriptor, b"\n")
                     except OSError:
-                        pass  # gone or full: the connection's end is noticed elsewhere
+                        pass  # closed or full: other code notices the connection's end

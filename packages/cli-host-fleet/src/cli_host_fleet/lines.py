@@ -1,16 +1,16 @@
-"""Bytes of many hosts → whole lines, each with its host before it."""
+"""Turn the bytes of many hosts into whole lines, each prefixed with its host."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterator
 
-_IN_MEMORY = 1 << 20  # bytes of one line; more of it waits in a file without a name
+_IN_MEMORY = 1 << 20  # bytes of one line; the rest is buffered in an unnamed file
 _CHUNK = 1 << 16
 
 
 class Lines:
-    """One stream of one host. `write` gets whole lines, a very long one in several pieces."""
+    """One stream of one host. `write` gets whole lines, very long ones in several pieces."""
 
     def __init__(self, prefix: bytes, write: Callable[[bytes], None]) -> None:
         self._prefix = prefix
@@ -36,7 +36,7 @@ class Lines:
             self._length += len(rest)
 
     def close(self) -> None:
-        """Write a last line that has no end."""
+        """Write the last line if it has no line end."""
         if self._length:
             self.feed(b"\n")
         self._begun.close()

@@ -1,4 +1,4 @@
-"""Sets of hosts in ClusterShell's notation → their names in order, and the users before `@`."""
+"""Expand sets of hosts in ClusterShell's notation to names in order, with users before `@`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             return self.all_nodes()
         try:
             found: list[str] = self._inner.group_nodes(group, namespace)
-        except GroupResolverError:  # there is no such source of groups
+        except GroupResolverError:  # unknown source of groups
             found = []
         if not found:
             raise FleetError(f"@{group}: no such group, or the group is empty")
@@ -56,7 +56,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         except (GroupResolverError, GroupSourceError):
             if namespace:
                 raise
-            found = []  # nothing is configured, or nothing that lists all
+            found = []  # not configured, or it cannot list all
         return found if namespace else [*found, *self._known]
 
     def grouplist(self, namespace: str | None = None) -> list[str]:
@@ -65,7 +65,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
 
 
 def _configured() -> list[str]:
-    """Return ClusterShell's own files of groups, without the sample that pip installs."""
+    """Return ClusterShell's own group files, without the sample that pip installs."""
     sample = os.path.join(sys.prefix, "etc", "clustershell")
     paths: list[str] = config_paths("groups.conf")
     return [path for path in paths if os.path.dirname(path) != sample or sys.prefix == "/usr"]
@@ -78,11 +78,11 @@ def names_of(
     failed: Callable[[], list[str]],
     login: str = "",
 ) -> dict[str, str]:
-    """Return the names that `wanted` means less `left_out`; raises FleetError.
+    """Return the hosts in `wanted` except those in `left_out`; raises FleetError.
 
-    The values are the users to log in as, "" if others decide: the one before `@` in `wanted`,
+    The values are the users to log in as, "" for ssh's default: the one before `@` in `wanted`,
     else `login`, else the one of the last run. `failed` returns the hosts of `@failed`, with the
-    users before `@`, and may raise FleetError itself.
+    users before `@`, and may raise FleetError.
     """
     last: dict[str, str] = {}
 
@@ -110,6 +110,6 @@ def names_of(
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return a set without users and without the brackets of IPv6 addresses, and USER@PARTs."""
+    """Return a set without users and IPv6 brackets, and its USER@PART pairs."""
     text = _IPV6.sub(r"\1", text)
     return _LOGIN.sub(r"\2", text), _LOGIN.findall(text)

@@ -11,13 +11,13 @@ from cli_host_fleet import ssh, ssh_config
 from cli_host_fleet.ssh import Calling, Host
 
 _AT_ONCE = 8
-_VERIFIES = {"ask", "true", "yes"}  # of StrictHostKeyChecking: a changed key is refused
+_VERIFIES = {"ask", "true", "yes"}  # values of StrictHostKeyChecking that refuse a changed key
 
 
 def own_connections(
     hosts: Iterable[Host], calling: Calling, environ: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """Return ssh's options for the hosts whose connections ssh_config shares, by name."""
+    """Return, by name, ssh's options for the hosts whose connections ssh_config shares."""
     if not calling.own or not ssh_config.uses("controlpath", calling.config):
         return {}
 
@@ -29,10 +29,10 @@ def own_connections(
 
 
 def _options(settings: Mapping[str, str]) -> list[str] | None:
-    """Return None if fleet is to share connections itself.
+    """Return ssh's options to use the user's connection, None if fleet must share its own.
 
-    It does so if a connection of the user may lead to a host whose key nobody compared. Nor does
-    it become a master that ends with its first session: others' sessions would end, too.
+    fleet shares its own if the user's connection may lead to a host with an unverified key, and if
+    the master would end with its first session, which would also end the sessions of others.
     """
     path = settings.get("controlpath", "none")
     verified = settings.get("stricthostkeychecking") in _VERIFIES and "hostkeyalias" not in settings
@@ -55,6 +55,6 @@ def _settings(host: Host, calling: Calling, environ: Mapping[str, str]) -> dict[
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return {}  # the call that connects shows what is wrong
+        return {}  # the connecting call will report the error
     lines = os.fsdecode(done.stdout).splitlines()
     return {word: value for word, _, value in (line.partition(" ") for line in lines)}

@@ -1,4 +1,4 @@
-"""What the package adds to a program: three commands, written in Python."""
+"""The three commands that the package adds to a program, written in Python."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from host import CommandDeclaration, Installation, hookimpl
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
-    """Declare `fleet run|hosts|check`. They start with the caller's environment alone.
+    """Declare `fleet run|hosts|check`. They start with only the caller's environment.
 
     The installation's sources are for the commands that run on the hosts.
     """
@@ -24,6 +24,6 @@ def discover_commands(installation: Installation) -> Iterator[CommandDeclaration
             "entrypoint": f"cli_host_fleet.{word}:command",
             "effects": effects,
             "sources": False,
-            "starts_commands": True,  # also by --inventory and --ssh-config, which start programs
+            "starts_commands": True,  # including those of --inventory and --ssh-config
         }
         yield CommandDeclaration(("fleet", word), definition)

@@ -1,4 +1,4 @@
-"""What a run would do, without a connection: names only, never values."""
+"""A preview of a run, without connecting: names only, never values."""
 
 from __future__ import annotations
 

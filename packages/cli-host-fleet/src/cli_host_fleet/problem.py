@@ -1,4 +1,4 @@
-"""What a user can get wrong here: one line on stderr, and a status."""
+"""User errors: each is one line on stderr and an exit status."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What goes over a connection, as bytes: pure, so every cut of the stream can be tested.
+"""The bytes of a connection, without I/O, so that every split of the stream can be tested.
 
-The host greets on stdout; what is sent then are items ended by NUL. Its reports stand among
-the command's own bytes on stderr, each marked with the run's nonce.
+The host greets on stdout; then the controller sends items ended by NUL. The host's reports are
+mixed with the command's own bytes on stderr, each marked with the run's nonce.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 _SEPARATOR = b"\x1e"
 MARK = b"\x1ecli-fleet\x1e"
 _FIELDS = 6
-_MOST_NOISE = 8192  # bytes kept of what a login prints
+_MOST_NOISE = 8192  # bytes of a login's output to keep
 _LONGEST_REPORT = 4096
 _SYSTEMS = {"darwin": "mac"}
-# Lines of ssh that name a cause, and lines of ssh and sudo that only follow from one.
+# Lines of ssh that name a cause, and lines of ssh and sudo that are only consequences.
 _CAUSE = re.compile(
     r"ssh: |Load key |sign_and_send_pubkey: |Host key for |No \S+ host key is known "
     r"|channel \d+: open failed: |.*: Bad configuration option: |.*: Bad owner or permissions "
@@ -31,7 +31,7 @@ _CONSEQUENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a host says of itself; `system` as command.json names it."""
+    """A host's facts about itself; `system` is a name from command.json."""
 
     system: str
     name: str
@@ -50,7 +50,7 @@ class Facts:
 
 
 class Greeting:
-    """Finds a greeting in stdout; what a login prints before it is `noise`."""
+    """Finds a greeting in stdout; a login's output before it is `noise`."""
 
     def __init__(self) -> None:
         self.noise = b""
@@ -58,7 +58,7 @@ class Greeting:
         self._fields = b""
 
     def feed(self, data: bytes) -> tuple[Facts | None, bytes]:
-        """Return the facts once they are all there, and the bytes after them."""
+        """Return the facts once they are complete, else None, and the bytes after them."""
         if not self._found:
             self.noise += data
             before, mark, data = self.noise.partition(MARK)
@@ -74,9 +74,9 @@ class Greeting:
 
 
 class Reports:
-    """Tells the host's reports from the command's bytes in stderr.
+    """Separates the host's reports from the command's bytes in stderr.
 
-    The first `greetings` marks end the noise of a login, which is kept apart.
+    The first `greetings` marks end the noise of a login, which is kept separately.
     """
 
     def __init__(self, nonce: str, greetings: int) -> None:
@@ -87,7 +87,7 @@ class Reports:
         self._rest = b""
 
     def feed(self, data: bytes) -> tuple[bytes, list[str]]:
-        """Return the command's bytes and the reports, both as far as they are whole."""
+        """Return the command's bytes and the reports that are complete."""
         data = self._rest + data
         kept: list[bytes] = []
         reports: list[str] = []
@@ -108,7 +108,7 @@ class Reports:
         return b"".join(kept), reports
 
     def rest(self) -> bytes:
-        """Return what was held back in case it would become a report."""
+        """Return the bytes that were buffered because they might have begun a report."""
         return self._rest if not self._greetings else b""
 
     def _keep(self, text: bytes, kept: list[bytes]) -> None:
@@ -118,7 +118,7 @@ class Reports:
             kept.append(text)
 
     def _whole(self, data: bytes) -> int:
-        """Return how much of `data` is surely no beginning of a frame."""
+        """Return how many bytes of `data` cannot be the start of a report."""
         begun = data.find(self._prefix)
         if begun >= 0 and len(data) - begun <= _LONGEST_REPORT:
             return begun
@@ -129,7 +129,7 @@ class Reports:
 
 @functools.cache
 def script(name: str) -> str:
-    """Return a script of the host's side without its comments."""
+    """Return a host-side script without its comments."""
     file = os.path.join(os.path.dirname(__file__), "host_side", name)
     with open(file, encoding="utf-8") as opened:
         lines = [line.strip() for line in opened]
@@ -137,12 +137,12 @@ def script(name: str) -> str:
 
 
 def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
-    """Return what makes a greeted host become `user` and greet again."""
+    """Return the bytes that make a greeted host become `user` and greet again."""
     return items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
-    """Return what a greeted host needs before the tar of `size` bytes, which makes `place`."""
+    """Return the bytes to send before the tar of `size` bytes, which creates `place`."""
     return items([script("unpack.sh"), nonce, str(size), place])
 
 
@@ -152,7 +152,7 @@ def order(
     argv: Sequence[str],
     requires: Iterable[Sequence[str]] = (),
 ) -> bytes:
-    """Return what a host needs after the tar; `requires` are programs, versions and hints."""
+    """Return the bytes to send after the tar; `requires` are programs, versions and hints."""
     needs = [text for each in requires for text in each]
     variables = [f"{name}={value}" for name, value in environment.items()]
     return items(
@@ -165,7 +165,7 @@ def items(words: Iterable[str]) -> bytes:
 
 
 def useful_line(noise: bytes) -> str:
-    """Return the line that says most: the last that names a cause, else the last plain one."""
+    """Return the most useful line: the last that names a cause, else the last plain one."""
     lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     plain = [line for line in lines if not _CONSEQUENCE.match(line)]

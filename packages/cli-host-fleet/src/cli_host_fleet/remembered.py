@@ -1,4 +1,4 @@
-"""Which hosts failed last time: the names behind `--on @failed`."""
+"""The hosts that failed in the last run, for `--on @failed`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from cli_host_fleet.problem import FleetError
 
 
 def place(environ: Mapping[str, str], root: str) -> str:
-    """Return the file that the last run of the installation at `root` is remembered in."""
+    """Return the file that records the last run of the installation at `root`."""
     state = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
     return f"{state}/cli-host-fleet{root}/failed"
 
 
 def remember(file: str, names: list[str]) -> None:
-    """Write the names; raises OSError. A reader sees the old list or the new one."""
+    """Write the names atomically; raises OSError."""
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         "w", dir=os.path.dirname(file), prefix=".failed-", delete=False
@@ -26,7 +26,7 @@ def remember(file: str, names: list[str]) -> None:
 
 
 def recall(file: str) -> list[str]:
-    """Return the names; raises FleetError when no run is remembered or none failed."""
+    """Return the names; raises FleetError if no run is recorded or no host failed."""
     try:
         with open(file) as opened:
             names = opened.read().split()

@@ -1,4 +1,4 @@
-"""What became of a host, and what the whole run's exit status is."""
+"""The result of each host, and the exit status of the whole run."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
 _SIGNALLED = 128
 _SSH_FAILED = 255
-_NOT_FOUND = {126, 127}  # what a login shell says of a program that it cannot start
+_NOT_FOUND = {126, 127}  # exit status of a shell that cannot start a program
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One host's end: `status` is the command's own, None where none is known."""
+    """One host's result: `status` is the command's exit status, None if unknown."""
 
     host: str
     state: State
@@ -35,12 +35,12 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What is known of a connection that has ended.
+    """The facts about a connection that has ended.
 
-    `greeted`: a shell there answered; `elevated`: it is the user that was wanted;
-    `refusal`: why the host would not run the command; `status`: what the host said of its
-    end; `stopped`: why the controller ended it; `ssh_status`, `words`: ssh's exit
-    status, and the most useful line that is not the command's.
+    `greeted`: a shell there answered; `elevated`: it runs as the requested user; `refusal`: why
+    the host would not run the command; `status`: the exit status that the host reported;
+    `stopped`: why the controller ended it; `ssh_status`, `words`: ssh's exit status, and the most
+    useful line that is not the command's output.
     """
 
     greeted: bool = False
@@ -77,7 +77,7 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
 
 
 def _doubt(ending: Ending) -> str:
-    """Say so when something ran that the host has not told the end of."""
+    """Return a note if the command may have run and the host did not report its end, else ""."""
     unknown = ending.elevated and ending.status is None
     return "; the host did not say that it has ended" if unknown else ""
 
@@ -96,7 +96,7 @@ def _reason(status: int) -> str:
 
 
 def exit_status(results: Iterable[Result]) -> int:
-    """Return 0, 1 when a host failed, 4 when one was out of reach (the stronger of the two)."""
+    """Return 0, 1 if a host failed, or 4 if one was unreachable, which takes precedence."""
     states = {result.state for result in results}
     if states & _OUT_OF_REACH:
         return 4

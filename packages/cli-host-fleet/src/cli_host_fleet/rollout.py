@@ -1,4 +1,4 @@
-"""Pure: which hosts run together, and when a run has failed often enough."""
+"""Pure functions: which hosts run together, and after how many failures a run stops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Amount:
 
     @classmethod
     def parse(cls, text: str) -> Amount:
-        """Read "3" or "25%"; raises ValueError."""
+        """Parse "3" or "25%"; raises ValueError."""
         digits = text.removesuffix("%")
         if not (digits.isascii() and digits.isdigit()):
             raise ValueError(f"{text!r}: expected a number of hosts or a percentage such as 25%")
@@ -25,7 +25,7 @@ class Amount:
         return found
 
     def of(self, hosts: int) -> int:
-        """Return how many of `hosts` it is, rounded down."""
+        """Return the amount as a number out of `hosts`, rounded down."""
         return hosts * self.number // 100 if self.percent else self.number
 
 
@@ -39,7 +39,7 @@ def batches(hosts: Sequence[str], serial: Amount | None) -> Iterator[Sequence[st
 def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> int:
     """Return how many hosts may fail before no further one starts.
 
-    Without --max-fail: all, and none in a rolling run.
+    Without --max-fail: all of them, but none in a rolling run.
     """
     if most is not None:
         return most.of(hosts)

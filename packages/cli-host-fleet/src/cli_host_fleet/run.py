@@ -77,7 +77,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
 
 
 def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
-    """Run the job, show it, remember what failed; return the exit status, or die of a signal."""
+    """Run the job, show it, record failed hosts; return the exit status, or die of a signal."""
     view = TextView(1, 2, os.environ) if form == "text" else JsonView(sys.stdout.buffer, form)
     fleet = Fleet(job, options, view)
     start = time.monotonic()

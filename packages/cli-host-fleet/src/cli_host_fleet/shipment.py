@@ -1,4 +1,4 @@
-"""What of a command goes to a host as files: one tar, the same for all hosts of a run."""
+"""The files of a command for a host: one tar, the same for all hosts of a run."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _MOST_BYTES = 256 << 20
 
 
 def stem_of_a_run() -> str:
-    """Return a name for the directory of a run that nobody can guess.
+    """Return an unguessable name for the directory of a run.
 
-    All have the same length and the same sum of bytes: in a tar, whose checksums are sums,
-    one may take the place of another.
+    All names have the same length and sum of bytes, so one can replace another inside a tar
+    without changing its checksums, which are sums.
     """
     halves = [half for byte in os.urandom(8) for half in divmod(byte, 16)]
     return "cli-fleet." + "".join(chr(ord("a") + half) + chr(ord("p") - half) for half in halves)
 
 
 class Shipment:
-    """The tar, in a file without a name: nothing of it outlives the run."""
+    """The tar, in an unnamed file that disappears after the run."""
 
     def __init__(self) -> None:
         self._stem = stem_of_a_run()
@@ -48,8 +48,8 @@ class Shipment:
     def add_tree(self, directory: str, place: str, env_files: Sequence[str] = ()) -> None:
         """Add the files and links below `directory`; raises FleetError.
 
-        A link that leaves the directory goes as the file that it leads to. Files of variables
-        and of secrets stay here, as their values travel in the environment.
+        A link out of the directory is added as the file that it points to. Files of variables and
+        secrets are excluded, because their values are sent in the environment.
         """
         stays = [*_ENV_FILES, *(_REFERENCE.sub("*", os.path.normpath(one)) for one in env_files)]
         top = os.path.realpath(directory)
@@ -64,7 +64,7 @@ class Shipment:
                     self._add(path, f"{place}/{inside}", top)
 
     def add_file(self, path: str, place: str) -> None:
-        """Add one file, also one that is a link; raises FleetError."""
+        """Add one file, or the target of a link; raises FleetError."""
         real = os.path.realpath(path)
         self._add(real, place, os.path.dirname(real))
 
@@ -72,26 +72,26 @@ class Shipment:
         self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), mode)
 
     def add_stdin(self, path: str) -> None:
-        """Add what the command is to read from its stdin; raises OSError."""
+        """Add the command's stdin; raises OSError."""
         with (
             open(0 if path == "-" else path, "rb", closefd=path != "-") as opened,
             tempfile.TemporaryFile() as copy,
         ):
-            while chunk := opened.read(_CHUNK):  # a pipe has no size until it is read
+            while chunk := opened.read(_CHUNK):  # the size of a pipe is unknown until it is read
                 copy.write(chunk)
             size = copy.tell()
             copy.seek(0)
             self._add_stream("stdin", copy, size, 0o600)
 
     def close(self) -> None:
-        """End the tar."""
+        """Finish the tar."""
         self._tar.close()
-        self._file.flush()  # what is read by its descriptor must be there
+        self._file.flush()  # `chunks` reads it by its descriptor
         self.size = self._file.tell()
 
     def chunks(self, stem: str) -> Iterator[bytes]:
-        """Yield the tar of a directory `stem`; hosts may be at different places of it."""
-        ours, its = self._stem.encode(), stem.encode()  # whole in a chunk: at a block's start
+        """Yield the tar for the directory `stem`; hosts may read it at different positions."""
+        ours, its = self._stem.encode(), stem.encode()  # never split by chunks: at a block's start
         for start in range(0, self.size, _CHUNK):
             chunk = os.pread(self._file.fileno(), min(_CHUNK, self.size - start), start)
             yield chunk.replace(ours, its)
@@ -109,7 +109,7 @@ class Shipment:
                     found = os.fstat(opened.fileno())
                     self._add_stream(place, opened, found.st_size, stat.S_IMODE(found.st_mode))
         except FileNotFoundError:
-            return  # a link that leads nowhere
+            return  # a dangling link
         except OSError as failure:
             raise FleetError(f"{path}: {failure.strerror}") from None
 
@@ -130,14 +130,15 @@ def _is_link(directory: str, name: str) -> bool:
 
 
 def config(name: str, version: str) -> str:
-    """Return a cli.json that says what the program is called, and nothing else."""
+    """Return a cli.json with only the program's name and version."""
     return json.dumps({"name": name, "version": version})
 
 
 def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
-    """Return what stands before the entrypoint in argv, and whether bash is to load core/lib.
+    """Return the argv before the entrypoint, and whether bash must load core/lib.
 
-    As at home: a shebang holds, a text without one or without a bit to run is for bash.
+    As in a local run, a shebang is respected; bash runs a text without one or without an execute
+    bit.
     """
     if not head.startswith(b"#!"):
         return ([], False) if b"\0" in head else (["bash"], True)

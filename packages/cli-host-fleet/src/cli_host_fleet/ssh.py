@@ -1,4 +1,4 @@
-"""How ssh is called: the user's own, with what must hold for every host said last word first."""
+"""Calls of the user's own ssh, with mandatory options for every host first."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from dataclasses import dataclass, field
 from cli_host_fleet.problem import FleetError
 
 _ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
-_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, and nothing that ssh expands
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, and nothing for ssh to expand
 _LOCALE = ("LANG", "LANGUAGE")
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host by its name; `address`, `port` and `user` are "" where ssh_config says them.
+    """A host by its name; `address`, `port` and `user` are "" if ssh_config decides.
 
-    `variables` are the inventory's, for the environment of the command; `ignored` are its
-    settings of connections that have no effect.
+    `variables` are the inventory's, for the environment of the command; `ignored` are the
+    inventory's connection settings that have no effect.
     """
 
     name: str
@@ -40,15 +40,15 @@ class Host:
 
 
 def login(host: Host) -> str:
-    """Return USER@HOST, or HOST if others decide who logs in."""
+    """Return USER@HOST, or HOST if ssh decides the user."""
     return f"{host.user}@{host.name}" if host.user else host.name
 
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """What is the same in every call: seconds, and the directory of shared connections.
+    """The parameters of all calls: times in seconds, and the directory of shared connections.
 
-    `own`: where ssh_config shares connections, that counts instead.
+    `own`: if ssh_config shares connections, use those instead.
     """
 
     config: str = ""
@@ -59,10 +59,10 @@ class Calling:
 
 
 def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None = None) -> list[str]:
-    """Return ssh's argv. Given options win over ssh_config, so they hold everywhere.
+    """Return ssh's argv. Its options override ssh_config, so they apply to every host.
 
-    Unknown and changed host keys are refused, nothing is asked, forwarded or run besides. `own`:
-    the options of a host whose connections ssh_config shares, see own_connections.
+    Unknown and changed host keys are refused; there are no prompts, no forwarding and no other
+    commands. `own`: the options of a host whose connections ssh_config shares, see own_connections.
     """
     multiplexing = ["ControlMaster=no", "ControlPath=none"]
     if own is not None:
@@ -70,7 +70,7 @@ def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None =
     elif calling.control_directory:
         multiplexing = [
             "ControlMaster=auto",
-            # %C is of address, port and user: a name that has them from another checks its own key.
+            # %C covers only address, port and user; with the hash each name checks its own key.
             f"ControlPath={calling.control_directory}/{zlib.crc32(host.name.encode()):08x}%C",
             f"ControlPersist={calling.keep}",
         ]
@@ -86,7 +86,7 @@ def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None =
 
 
 def settings_call(host: Host, calling: Calling) -> list[str]:
-    """Return the argv with which ssh prints what ssh_config says of a host."""
+    """Return the argv that prints ssh_config's settings for a host."""
     return ["ssh", "-G", *_target(host, calling)]
 
 
@@ -101,7 +101,7 @@ def _target(host: Host, calling: Calling) -> list[str]:
 
 
 def environment(caller: Mapping[str, str]) -> dict[str, str]:
-    """Return the caller's environment for ssh, without what `SendEnv` commonly passes on."""
+    """Return the caller's environment for ssh, without variables that `SendEnv` usually sends."""
     return {
         name: value
         for name, value in caller.items()
@@ -112,7 +112,7 @@ def environment(caller: Mapping[str, str]) -> dict[str, str]:
 def control_directory(caller: Mapping[str, str]) -> str:
     """Return the private directory for shared connections; raises FleetError.
 
-    Its name is short: a socket's whole path has room for about 100 bytes.
+    Its name is short because a socket's path is limited to about 100 bytes.
     """
     parent = caller.get("XDG_RUNTIME_DIR", "")
     path = f"{parent}/cli-fleet"

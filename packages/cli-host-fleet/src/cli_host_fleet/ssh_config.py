@@ -1,4 +1,4 @@
-"""What ssh_config files say: names of hosts (`Host` lines without patterns), and used keywords."""
+"""Read ssh_config files: names of hosts (`Host` lines without patterns), and keywords in use."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ _USUAL = ("~/.ssh/config", "/etc/ssh/ssh_config")
 
 
 def names(config: str) -> list[str]:
-    """Return the names in `config`, or in the usual files when it is ""; each once."""
+    """Return the names in `config`, or in the default files if it is "", without duplicates."""
     found = [word for keyword, words in _lines(config) if keyword == "host" for word in words]
     return list(dict.fromkeys(word for word in found if not {"*", "?", "!"} & set(word)))
 
 
 def uses(keyword: str, config: str) -> bool:
-    """Return whether a line of these files has the keyword, which is in lower case."""
+    """Return whether a line of these files has `keyword`, given in lower case."""
     return any(keyword == one for one, _ in _lines(config))
 
 
@@ -33,7 +33,7 @@ def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
         with open(file, encoding="utf-8", errors="surrogateescape") as opened:
             lines = opened.readlines()
     except OSError:
-        return  # ssh says what is wrong with it
+        return  # ssh will report the error
     for line in lines:
         keyword, words = _parsed(line)
         yield keyword, words
@@ -44,7 +44,7 @@ def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def _parsed(line: str) -> tuple[str, list[str]]:
-    """Return the keyword in lower case and its words; they may be joined by `=`."""
+    """Return a line's keyword in lower case and its words; `=` may separate them."""
     keyword, _, rest = line.strip().replace("\t", " ").replace("=", " ", 1).partition(" ")
     try:
         return keyword.lower(), shlex.split(rest, comments=True)

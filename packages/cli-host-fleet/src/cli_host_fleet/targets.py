@@ -1,4 +1,4 @@
-"""The options that say which hosts are meant and how they are reached."""
+"""The options that select hosts and configure their connections."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TIME = re.compile(r"([0-9]+[smhdw]?)+", re.IGNORECASE)  # as in ssh_config
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What the options said."""
+    """The values of the options that select hosts."""
 
     on: str
     left_out: str
@@ -33,7 +33,7 @@ class Targets:
     user: str
 
     def hosts(self, program: Program) -> dict[str, Host]:
-        """Return the hosts by name, in order; warn of what the inventory sets in vain."""
+        """Return the hosts by name, in order; warn of inventory settings without effect."""
         inventory = read_inventory(self.inventory, self.ssh_config)
         file = remembered.place(os.environ, program.root)
         users = names_of(
@@ -51,7 +51,7 @@ class Targets:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a click command the options of a set, as the argument `targets`."""
+    """Add the options of `Targets` to a click command, as the argument `targets`."""
 
     @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, me@web1.")
     @click.option("--except", "left_out", default="", metavar="SET", help="Leave these out.")
@@ -73,7 +73,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a click command the options of reaching hosts, for `calling` and `become`."""
+    """Add the connection options to a click command, for `calling` and `become`."""
     options = [
         click.option("--forks", type=click.IntRange(1), default=20, show_default=True),
         click.option("--connect-timeout", type=click.IntRange(1), default=10, show_default=True),
@@ -92,7 +92,7 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def calling(targets: Targets, given: Mapping[str, Any]) -> Calling:
-    """Return how ssh is called; raises FleetError."""
+    """Return the parameters for ssh; raises FleetError."""
     own = given["keep_connections"] is None
     keep = "60s" if own else given["keep_connections"]
     if not _TIME.fullmatch(keep):

@@ -1,4 +1,4 @@
-"""A run as text: hosts' lines as they come, a live line on a terminal, a table at the end."""
+"""A run as text: hosts' lines as they arrive, a live line on a terminal, a table at the end."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _ERASE = b"\r\x1b[K"
 
 
 class TextView:
-    """Hosts' stdout goes to `stdout`; their stderr and what is said of the run to `stderr`.
+    """Hosts' stdout goes to `stdout`; their stderr and messages about the run go to `stderr`.
 
-    Both are file descriptors and written to at once, so that lines stay whole where they are
-    the same file.
+    Both are file descriptors without buffers, so that lines stay whole if they are the same file.
     """
 
     def __init__(self, stdout: int, stderr: int, environ: Mapping[str, str]) -> None:

@@ -1,12 +1,12 @@
-"""Pure: which of a command's variables reach a host (SPEC 2.6 holds there as here)."""
+"""Pure functions: which of a command's variables reach a host, by the rules of SPEC 2.6."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-CALLER = 1  # ranks: the framework's is stronger, sources' are weaker
-# What describes the installation is said again for the directory that is made on the host.
+CALLER = 1  # rank: the framework's own is stronger, those of sources are weaker
+# Variables that describe the installation, with their values relative to the host's directory.
 _PLACES = {
     "CLI_DIR": "",
     "CORE_DIR": "/core",
@@ -18,7 +18,7 @@ _WORDS = ("COMMAND_NAME", "COMMAND_CATEGORY")
 
 
 class Variable(Protocol):
-    """What `Program.environment` tells of a variable."""
+    """A variable as `Program.environment` describes it."""
 
     @property
     def name(self) -> str: ...
@@ -33,10 +33,10 @@ class Variable(Protocol):
 def caller_there(
     caller: Mapping[str, str], inventory: Mapping[str, str], facts: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the environment that counts as the caller's on a host.
+    """Return the environment to treat as the caller's on a host.
 
-    The inventory's variables stand just below the caller's own; who and where one is, is the
-    host's.
+    The inventory's variables rank just below the caller's own; facts such as user and home are
+    those of the host.
     """
     return {**inventory, **caller, **facts}
 
@@ -46,8 +46,8 @@ def shipped(
 ) -> dict[str, str]:
     """Return the environment for a command that is shipped to the directory `place`.
 
-    Of the caller's own variables those travel that a source names, too, and those in `given`:
-    the inventory's, and what was asked for.
+    Of the caller's own variables, only those are sent that a source also names, and those in
+    `given`: the inventory's and the requested ones.
     """
     words = {one.name: one.value for one in variables if one.name in _WORDS}
     sources = {one.name: one.value for one in variables if one.rank > CALLER}
@@ -56,7 +56,7 @@ def shipped(
 
 
 def for_installed(variables: Collection[Variable], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for the program that is there: the caller's and the host's only."""
+    """Return the environment for the installed program: only the caller's and the host's."""
     return {**given, **_callers(variables)}
 
 

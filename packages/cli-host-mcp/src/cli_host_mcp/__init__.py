@@ -1,1 +1,1 @@
-"""The commands of an installation as tools of an assistant, over MCP."""
+"""Serve the commands of an installation as tools for an assistant, over MCP."""

@@ -1,4 +1,4 @@
-"""Declared arguments → a JSON Schema, and an assistant's JSON → the words of a command line."""
+"""Turn declared arguments into a JSON Schema, and an assistant's JSON into a command line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _THERE = {"file": "a file that exists", "directory": "a directory that exists", 
 
 
 def schema_of(definition: Definition) -> dict[str, Any]:
-    """Return the schema of the object that a call of the command takes."""
+    """Return the JSON Schema of the input object for a call of the command."""
     if not definition.args:
         words = {
             "type": "array",
@@ -27,7 +27,7 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 
 
 def _is_required(argument: Any) -> bool:
-    """Tell whether a call must give an argument: the server's environment may have it already."""
+    """Return whether a call must give an argument: the server's environment may set it."""
     return bool(argument.required and argument.env not in os.environ)
 
 
@@ -37,10 +37,10 @@ def key_of(argument: Any) -> str:
 
 
 def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
-    """Return the words of the command line; raises CallError for what does not fit.
+    """Return the words of the command line; raises CallError for invalid input.
 
-    Each value is one word, whatever is in it. A value cannot become an option: a positional
-    one must not begin with `-`, and that of an option is joined to it where it does.
+    Each value is one word, whatever it contains. A value cannot become an option: a positional one
+    must not begin with `-`, and an option's value that does is joined to the option.
     """
     known = [key_of(one) for one in definition.args] or [WORDS]
     for key in given:
@@ -86,7 +86,7 @@ def _property(argument: Any) -> dict[str, Any]:
 
 
 def _remarks(argument: Any) -> list[str]:
-    """Return what the schema itself cannot say of an argument."""
+    """Return the constraints of an argument that the schema cannot express."""
     conflicts = [one.removeprefix("--").removesuffix("...") for one in argument.conflicts]
     remarks = {
         _THERE.get(argument.type, ""): True,
@@ -129,7 +129,7 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
 
 
 def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
-    """Return the positional words; where one is left out, its variable or default stands for it."""
+    """Return the positional words; fill gaps with the omitted argument's variable or default."""
     words: list[str] = []
     skipped: list[Any] = []
     for one in (one for one in arguments if not one.option):

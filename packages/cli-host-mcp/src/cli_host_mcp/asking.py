@@ -1,7 +1,7 @@
-"""The question to the user, through the client: a request to it, or what its next try brings.
+"""Ask the user through the client, by a request or by the client's next call.
 
-With the protocol of 2025 the server asks the client. That of 2026 has no such requests: the
-call ends with the question, and the client calls again with the answer.
+With the protocol of 2025 the server sends the client a request. That of 2026 has no such requests:
+the call ends with the question, and the client calls again with the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOTHING_TO_FILL_IN = {"type": "object", "properties": {}}
 
 
 class Asking:
-    """Asks; what was asked and not answered yet is remembered, each good for one answer."""
+    """Asks questions and remembers the open ones; each accepts one answer."""
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[str, float]] = {}
@@ -31,9 +31,9 @@ class Asking:
     async def ask(
         self, ctx: ServerRequestContext[Any], params: types.CallToolRequestParams, question: str
     ) -> types.InputRequiredResult | None:
-        """Return None where the user agreed, or the result that makes the client ask.
+        """Return None if the user agreed, or the result that makes the client ask.
 
-        Raises CallError where the user does not agree or cannot be asked.
+        Raises CallError if the user does not agree or cannot be asked.
         """
         if not _can_ask(ctx):
             raise CallError("it needs the user's consent, and this client cannot ask for it")
@@ -72,7 +72,7 @@ class Asking:
 
 
 def _can_ask(ctx: ServerRequestContext[Any]) -> bool:
-    """Tell whether the client can show a form; `{}` says so, too."""
+    """Return whether the client can show a form; `{}` also means yes."""
     capabilities = ctx.session.client_capabilities
     asks = capabilities.elicitation if capabilities else None
     return asks is not None and (asks.form is not None or asks.url is None)

@@ -1,4 +1,4 @@
-"""Which commands an assistant gets: patterns and rules → each command's yes, or why not."""
+"""Decide which commands an assistant gets, by patterns and rules, with reasons for refusals."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY = "x-mcp"  # in a command.json: "named" or "never"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What the options said; patterns are words joined by `/`, with `*`, `?` and `[…]`."""
+    """The values of the options; patterns are words joined by `/`, with `*`, `?` and `[…]`."""
 
     patterns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -25,7 +25,7 @@ class Choice:
     allow_sudo: bool = False
 
     def refusal(self, command: Command) -> str:
-        """Return why an assistant does not get this command, "" where it does."""
+        """Return why an assistant does not get this command, "" if it does."""
         definition = command.definition
         named = self._names(command)
         wish = definition.extra.get(_KEY)
@@ -58,7 +58,7 @@ class Choice:
         return [one for one in commands if not self.refusal(one)]
 
     def check(self, commands: Sequence[Command]) -> None:
-        """Raise ChoiceError for a pattern that means no command, or none that may be served."""
+        """Raise ChoiceError for a pattern without any command that may be served."""
         for one in commands:
             if self.read_only and one.definition.starts_commands and self._names(one):
                 name = "/".join(one.words)
@@ -76,7 +76,7 @@ def all_commands(program: Program) -> tuple[Command, ...]:
 
 
 def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Give a click command the options that choose, as the argument `choice`."""
+    """Add the options of `Choice` to a click command, as the argument `choice`."""
 
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
     @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")
@@ -108,11 +108,11 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return patterns with `/` between words, however they were given."""
+    """Return patterns with `/` between words, given with `/` or blanks."""
     return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
 
 
 def _matches(words: Sequence[str], patterns: Iterable[str]) -> bool:
-    """Tell whether a pattern fits the command or a category that it is in."""
+    """Return whether a pattern matches the command or one of its categories."""
     paths = ["/".join(words[:end]) for end in range(1, len(words) + 1)]
     return any(fnmatchcase(path, pattern) for pattern in patterns for path in paths)

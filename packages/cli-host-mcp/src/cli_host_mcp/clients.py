@@ -1,4 +1,4 @@
-"""The usual assistants: where each keeps its configuration, and what an entry looks like there."""
+"""The supported assistants: their configuration files and the format of an entry."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from cli_host_mcp.problem import ChoiceError, closest
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An assistant: its `file` (`~` is the home), the key of its servers, and what it needs.
+    """An assistant: its `file` (`~` is the home), the key of its servers, and format details.
 
-    `file` without a directory is one of the current project. `typed` entries say that they
-    are of the kind stdio.
+    A `file` without a directory is in the current project. `typed` entries have the type stdio.
     """
 
     name: str
@@ -27,14 +26,14 @@ class Client:
     toml: bool = False
 
     def path(self, environ: Mapping[str, str]) -> str:
-        """Return the configuration file for this user, or of the current directory."""
+        """Return the path of the configuration file, for this user or in the current directory."""
         file = self.mac_file if sys.platform == "darwin" and self.mac_file else self.file
         home = environ.get("HOME") or os.path.expanduser("~")
         config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
         return os.path.abspath(file.replace("~/.config", config).replace("~", home))
 
     def is_here(self, environ: Mapping[str, str]) -> bool:
-        """Tell whether this assistant has been used: its folder is there."""
+        """Return whether this assistant has been used: its folder exists."""
         path = self.path(environ)
         return (
             os.path.exists(path) if "/" not in self.file else os.path.isdir(os.path.dirname(path))
@@ -72,7 +71,7 @@ CLIENTS = {
 
 
 def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
-    """Return the clients of these names, or those that are on this machine; raises ChoiceError."""
+    """Return the clients of these names, or those found on this machine; raises ChoiceError."""
     for name in names:
         if name not in CLIENTS:
             known = ", ".join(CLIENTS)

@@ -1,4 +1,4 @@
-"""An assistant's configuration file with one server added, changed or removed."""
+"""Add, change or remove one server in an assistant's configuration file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SERVE = ["mcp", "serve"]
 def existing(client: Client, text: str, name: str, command: str) -> dict[str, Any] | None:
     """Return the entry `name` if it starts this `command`, None if the file has no such entry.
 
-    Raises ValueError if the text is not what the client reads, or another server has the name.
+    Raises ValueError if the client could not read the text, or another server has the name.
     """
     entry = _servers(client, _document(client, text)).get(name)
     if entry is None:
@@ -34,7 +34,7 @@ def existing(client: Client, text: str, name: str, command: str) -> dict[str, An
 
 
 def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the file's text with the entry `name`, which keeps the keys that it has besides.
+    """Return the file's text with the entry `name`, whose other keys are kept.
 
     Raises ValueError as `existing` does.
     """
@@ -57,7 +57,7 @@ def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> st
 
 
 def without(client: Client, text: str, name: str) -> str:
-    """Return the file's text without the entry `name`, which is there."""
+    """Return the file's text without the existing entry `name`."""
     document = _document(client, text)
     del document[client.key][name]
     if not client.toml:
@@ -68,7 +68,7 @@ def without(client: Client, text: str, name: str) -> str:
 
 
 def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
-    """Return an entry as it stands in the client's file, in an otherwise empty one."""
+    """Return the text of a client's file with only this entry."""
     document = {client.key: {name: entry}}
     if client.toml:
         return str(tomlkit.dumps(document))
@@ -87,9 +87,9 @@ def read(path: str) -> str:
 
 
 def write(path: str, text: str) -> None:
-    """Put the text in the file's place at once, with its mode; a link stays one.
+    """Replace the file's content atomically; its mode is kept, and a link is followed.
 
-    Raises OSError; the old file is there then.
+    Raises OSError; then the old file is unchanged.
     """
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -125,9 +125,9 @@ def _json_text(document: Mapping[str, Any], before: str) -> str:
 
 
 def _with_comments_below(before: str, after: str) -> str:
-    """Return `after` with the comments at the end of what was removed.
+    """Return `after` with the comments at the end of the removed text.
 
-    They are about what follows; tomlkit counts them to the table above.
+    They belong to the next table, but tomlkit assigns them to the removed one.
     """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     pairs = enumerate(zip_longest(old, new))
@@ -141,7 +141,7 @@ def _with_comments_below(before: str, after: str) -> str:
 
 
 def _checked(text: str, document: Mapping[str, Any]) -> str:
-    """Return TOML text that says what `document` does; raises ValueError for any other."""
+    """Return the TOML text; raises ValueError unless it parses to `document`."""
     try:
         written = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
@@ -160,7 +160,7 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; one that says a key twice would lose something when written."""
+    """Return an object; raises ValueError for duplicate keys, as writing would lose one."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key occurs twice")

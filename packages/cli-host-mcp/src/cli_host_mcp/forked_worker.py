@@ -1,4 +1,4 @@
-"""Worker processes, forked when the server starts. The server's signals do not reach them."""
+"""Worker processes, forked when the server starts and not reached by its signals."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _KEPT = 3
 
 
 def fork_worker(descriptor: int, work: Callable[[int], None]) -> None:
-    """Call `work` in a fork that has `descriptor` and no other; the fork ends with `work`.
+    """Call `work` in a fork that has only `descriptor` open; the fork ends with `work`.
 
-    Must come before threads. It is in a session of its own, so what ends the server's group
-    does not end it, and it holds nothing whose end a client waits for.
+    Call this before threads start. The fork has its own session, so signals to the server's group
+    do not end it, and it holds open no pipe that a client waits for.
     """
     if os.fork():
         os.close(descriptor)

@@ -1,6 +1,6 @@
-"""A process that outlives the server, to end what a killed one leaves.
+"""A process that outlives the server and ends the calls of a killed one.
 
-It waits at a pipe that the server alone holds: its end is the server's, whatever ended that.
+It reads a pipe that only the server holds open, so end of file means that the server has ended.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ _STEP = 0.02
 
 
 class Guard:
-    """The server's end. Its methods never fail: only after SIGKILL would a guard be missed."""
+    """The server's side. Its methods never fail: a guard matters only after SIGKILL."""
 
     def __init__(self) -> None:
         self._pipe = -1
 
     def start(self) -> None:
-        """Fork it, last of all: nobody else may hold the pipe."""
+        """Fork the guard; call this after other forks, which must not inherit the pipe."""
         reading, self._pipe = os.pipe()
         fork_worker(reading, _watch)
 
     def began(self, processes: Processes) -> None:
-        """Note a call, before it starts and again when its group is known."""
+        """Record a call, before it starts and again when its group is known."""
         self._note(f"+ {processes.mark} {processes.group}\n")
 
     def ended(self, processes: Processes) -> None:
@@ -40,7 +40,7 @@ class Guard:
 
 
 def _watch(reading: int) -> None:
-    """Read until the server ends; end the calls that it had not ended."""
+    """Read until the server ends, then end its remaining calls."""
     calls: dict[str, Processes] = {}
     with open(reading, encoding="ascii") as lines:
         for line in lines:
@@ -53,9 +53,9 @@ def _watch(reading: int) -> None:
 
 
 def end_all(calls: list[Processes]) -> None:
-    """End all processes of these calls: TERM, and KILL for what is there a second later.
+    """End all processes of these calls: TERM, and KILL for those left a second later.
 
-    A call without a group may be about to start: what it starts is there by then.
+    A call without a group may be about to start; by then its processes exist.
     """
     for call in calls:
         call.send(TERM)

@@ -1,4 +1,4 @@
-"""`mcp install`: this program in the configuration of assistants."""
+"""`mcp install`: add this program to the configuration of assistants."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def command(
 
 
 def check_options(options: Sequence[str]) -> None:
-    """Raise ChoiceError for options that `mcp serve` does not take."""
+    """Raise ChoiceError for options that `mcp serve` does not accept."""
     try:
         serve.make_context("mcp serve", list(options))
     except click.UsageError as failure:
@@ -82,7 +82,7 @@ def change_each(
     names: Sequence[str],
     change: Callable[[Client, str, str], tuple[str, str]],
 ) -> None:
-    """Change the file of each client and print what was done. Exits with 1 if one failed.
+    """Change the file of each client and print the changes. Exits with 1 if one failed.
 
     `change` takes client, path and text, and returns the new text and a line about it.
     """
@@ -109,8 +109,8 @@ def change_each(
 def _entry(client: Client, before: str, name: str, argv: Sequence[str]) -> dict[str, Any]:
     """Return the entry to write. Raises ValueError.
 
-    If `argv` has no options, those of an existing entry stay: without them the assistant
-    would get more commands.
+    If `argv` has no options, those of an existing entry are kept: without them the assistant would
+    get more commands.
     """
     entry = client.entry(argv)
     there = existing(client, before, name, argv[0])

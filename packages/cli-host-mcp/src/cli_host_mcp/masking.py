@@ -1,4 +1,4 @@
-"""Values of secrets, taken out of what a command prints before anything is done with it."""
+"""Mask the values of secrets in a command's output before it is used."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from host import Variable, is_hidden_everywhere, masked
 
 MASK = "********"
-_SHORTEST_LINE = 6  # characters; a shorter line of a longer secret is in too many texts
+_SHORTEST_LINE = 6  # characters; a shorter line of a longer secret would match too many texts
 
 
 def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
-    """Return what is not shown of the values, also of shadowed ones: what `masked` takes out.
+    """Return the parts of the values that `masked` hides, including those of shadowed values.
 
-    `declared` are names of variables that the command's definition calls secret.
-    A value of several lines is also masked line by line, as programs print it.
+    `declared` are names of variables that the command's definition calls secret. A value of
+    several lines is also masked line by line, as programs print it.
     """
     found: set[str] = set()
     for name, one in variables.items():
@@ -26,7 +26,7 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
                 found.update([full.value, full.value.strip(), *lines])
             elif rest.value != full.value:
                 words, shown_words = full.value.split(), rest.value.split()
-                if len(words) != len(shown_words):  # a password with a blank
+                if len(words) != len(shown_words):  # the password contains a blank
                     words, shown_words = [full.value], [rest.value]
                 for pair in zip(words, shown_words, strict=True):
                     found.update(_taken(*pair))
@@ -34,14 +34,14 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
 
 
 def _taken(word: str, shown: str) -> Iterator[str]:
-    """Yield what was taken out of a word that looks like an address.
+    """Yield the masked parts of a word that looks like an address.
 
-    Of credentials it is the password: a user's name stands in other texts, too, and is
-    hidden before a host only.
+    Of credentials that is the password: a user name also occurs in other texts, so it is masked
+    only before a host.
     """
     kept = shown.split("…")
     found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
-    if not found:  # the password of ssh's user leaves no gap
+    if not found:  # masking the password of an ssh user leaves no mark
         yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
         return
     for gap, behind in zip(found.groups(), kept[1:], strict=True):
@@ -51,7 +51,7 @@ def _taken(word: str, shown: str) -> Iterator[str]:
 
 
 class Mask:
-    """Replaces secrets in a stream that comes in any pieces."""
+    """Replaces secrets in a stream, however it is split."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         raw = {one.encode("utf-8", "surrogateescape") for one in secrets}
@@ -60,7 +60,7 @@ class Mask:
         self._rest = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return what is surely whole; what may be the beginning of a secret is held back."""
+        """Return the masked data so far, but buffer an end that may begin a secret."""
         data = self._rest + data
         return self._taken(data, len(data) - self._begun(data))
 
@@ -68,7 +68,7 @@ class Mask:
         return self._taken(self._rest, len(self._rest))
 
     def _begun(self, data: bytes) -> int:
-        """Return how many bytes at the end are the beginning of a secret."""
+        """Return how many bytes at the end may begin a secret."""
         most = 0
         for secret in self._secrets:
             start = data.find(secret[:1], max(len(data) - len(secret) + 1, 0))
@@ -78,7 +78,7 @@ class Mask:
         return most
 
     def _taken(self, data: bytes, sure: int) -> bytes:
-        """Return `data` up to `sure`, or the end of a secret that begins before it, masked."""
+        """Return `data` masked up to `sure`, or up to the end of a secret that begins before it."""
         parts = []
         position = 0
         for found in self._pattern.finditer(data):

@@ -1,4 +1,4 @@
-"""What an assistant can call: the offered commands, as a tool each or behind three tools."""
+"""The tools for an assistant: one per offered command, or three for all commands."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cli_host_mcp.problem import CallError, closest
 from host import Command, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
-_OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # of `mcp serve` itself, which starts the commands
+_OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # set for `mcp serve` itself
 
 
 class UnknownToolError(CallError):
@@ -26,7 +26,7 @@ class UnknownToolError(CallError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A command that is to run with these arguments; `question` is "" where nobody is asked."""
+    """A command to run with these arguments; `question` is "" if no confirmation is needed."""
 
     program: Program
     command: Command
@@ -40,17 +40,17 @@ class Call:
 
     @property
     def line(self) -> str:
-        """What a user would type, on one line whatever the assistant gave."""
+        """The command line that a user would type, always on one line."""
         shown = self.program.masked_arguments(self.command, self.args)
         return printable(shlex.join([self.program.name, *self.command.words, *shown]))
 
 
 class Offer:
-    """The tools for `commands`: one list, made when the server starts, decides what exists.
+    """The tools for `commands`, a list that is fixed when the server starts.
 
-    Each request reads the definitions anew. A command that is gone, or that `choice` refuses
-    by now, is left out; none is added. With `search`, three tools stand for all commands.
-    `confirm` is one of ASKS.
+    Each request rereads the definitions. A command that was removed, or that `choice` now refuses,
+    is omitted; none is added. With `search`, three tools give access to all commands. `confirm` is
+    one of ASKS.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Offer:
         return [toolbox.tool_of(one) for one in self.commands()]
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
-        """Return what a call of tool `name` asks for: a run, or a text.
+        """Return the run, or the text, that a call of the tool `name` requests.
 
         Raises UnknownToolError, CallError, and HostError for a broken definition.
         """
@@ -108,7 +108,7 @@ class Offer:
         return replace(call, question=self._question(call, effects))
 
     def _offered(self, name: str) -> tuple[str, ...]:
-        """Return the words of the command that an assistant means; raises CallError."""
+        """Return the words of the command with that name; raises CallError."""
         text = " ".join(name.replace("/", " ").split())
         known = {" ".join(words): words for words in self._words.values()}
         words = known.get(text) or self._words.get(text)
@@ -117,7 +117,7 @@ class Offer:
         return words
 
     def _command(self, program: Program, words: tuple[str, ...]) -> Command:
-        """Return an offered command as it is now; raises CallError, DefinitionError."""
+        """Return an offered command as currently defined; raises CallError, DefinitionError."""
         try:
             command = program.find(words)
         except UsageError:
@@ -139,5 +139,5 @@ class Offer:
 
 
 def caller_environment() -> dict[str, str]:
-    """Return the environment that commands are started with: that of the server's caller."""
+    """Return the environment for commands: that of the server's caller."""
     return {name: value for name, value in os.environ.items() if name not in _OURS}

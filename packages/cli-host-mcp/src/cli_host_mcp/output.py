@@ -1,4 +1,4 @@
-"""What a command prints: kept within a limit, and turned into text for an assistant."""
+"""Keep a command's output within a limit, and turn it into text for an assistant."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from cli_host_mcp.masking import Mask
 from host import printable
 
 _LONGEST_LINE = 500  # characters of a progress line
-_MOST_LINES = 20  # progress lines that wait
+_MOST_LINES = 20  # progress lines that wait to be sent
 _CUT_MARK = "\n… {} bytes are missing here …\n"
 
 
 class Stream:
-    """One of a command's two streams: its head and tail, as many bytes as allowed."""
+    """One of a command's two streams: its head and tail, up to the limit in bytes."""
 
     def __init__(self, mask: Mask, limit: int) -> None:
         self._mask = mask
@@ -24,14 +24,14 @@ class Stream:
         self._size = 0
 
     def feed(self, data: bytes) -> bytes:
-        """Take what was printed; return it as far as it may be shown now."""
+        """Store output; return the masked part that may already be shown."""
         return self._keep(self._mask.feed(data))
 
     def end(self) -> bytes:
         return self._keep(self._mask.end())
 
     def text(self) -> str:
-        """Return it all, or both ends with the count of what is missing between them."""
+        """Return all of it, or both ends with the number of bytes missing between them."""
         missing = self._size - len(self._head) - len(self._tail)
         if not missing:
             return shown(bytes(self._head + self._tail))
@@ -50,7 +50,7 @@ class Stream:
 
 
 class Lines:
-    """The lines of a run that wait to be sent as progress: the newest, each cut."""
+    """The newest lines of a run that wait to be sent as progress, each shortened."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -67,14 +67,14 @@ class Lines:
             self._waiting.append((number + 1, printable(text)[:_LONGEST_LINE]))
 
     def taken(self) -> list[tuple[int, str]]:
-        """Return the lines that wait, each with its number, which only grows."""
+        """Remove and return the waiting lines, each with its increasing number."""
         found = list(self._waiting)
         self._waiting.clear()
         return found
 
 
 def shown(data: bytes) -> str:
-    r"""Return bytes as text; what is not UTF-8 as `\xNN`."""
+    r"""Return bytes as text, with invalid UTF-8 as `\xNN`."""
     return escaped(data.decode("utf-8", "surrogateescape").replace("\r\n", "\n"))
 
 
@@ -86,7 +86,7 @@ def escaped(text: str) -> str:
 
 
 def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
-    """Return both without the pieces of a UTF-8 character at the cut."""
+    """Return both without partial UTF-8 characters at the cut."""
     for length in range(1, 4):
         start = len(head) - length
         if start >= 0 and head[start] >= 0xC0:

@@ -9,7 +9,7 @@ from host import CommandDeclaration, Installation, hookimpl
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
-    """Declare `mcp serve|tools|install|uninstall`. They start with the caller's environment alone.
+    """Declare `mcp serve|tools|install|uninstall`. They get only the caller's environment.
 
     The installation's sources are for the commands that an assistant runs.
     """

@@ -1,4 +1,4 @@
-"""What a user or an assistant can get wrong here, each in one line."""
+"""Errors of users and assistants, each in one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class ChoiceError(UsageError):
 
 
 class CallError(UsageError):
-    """A call that is not carried out: nothing was run; the text is for the assistant."""
+    """A refused call: nothing was run; the text is for the assistant."""
 
 
 class SecretsUnknownError(OperationError):
@@ -21,6 +21,6 @@ class SecretsUnknownError(OperationError):
 
 
 def closest(word: str, names: Iterable[str]) -> str:
-    """Return `; did you mean …?` with the nearest names, "" where there are none."""
+    """Return `; did you mean …?` with the nearest names, "" if there are none."""
     near = get_close_matches(word, sorted(set(names)), 3)
     return f"; did you mean {' or '.join(near)}?" if near else ""

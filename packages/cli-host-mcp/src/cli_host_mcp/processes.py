@@ -1,7 +1,7 @@
-"""The processes of one call: which are left, and how they are ended.
+"""Find and end the processes of one call.
 
-A call is a session and a process group of its own, and its processes carry a variable
-with its mark. On Linux those that left the group are found by that.
+Each call has its own session and process group, and its processes have a variable with its mark.
+On Linux the mark identifies processes that left the group.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ GRACE = 1.0  # seconds between TERM and KILL; clients kill a server after two
 
 @dataclass(slots=True)
 class Processes:
-    """All processes of a call; `group` is 0 before it has begun.
+    """All processes of a call; `group` is 0 before it has started.
 
-    With "" for its mark they are those of the group alone.
+    If the mark is "", only those of the group.
     """
 
     mark: str
     group: int = 0
 
     def left(self) -> bool:
-        """Tell whether any is there still."""
+        """Return whether any process is left."""
         return self._group_is_there() or bool(self.strays())
 
     def send(self, number: int) -> None:
@@ -33,7 +33,7 @@ class Processes:
             try:
                 os.killpg(self.group, number)
             except (ProcessLookupError, PermissionError):
-                pass  # ended, or somebody else's by now (sudo)
+                pass  # ended, or owned by another user (sudo)
         for process in self.strays():
             try:
                 os.kill(process, number)
@@ -41,7 +41,7 @@ class Processes:
                 pass
 
     def strays(self) -> list[int]:
-        """Return those that carry the mark, in whatever group; [] where there is no /proc."""
+        """Return the processes with the mark, in any group; [] without /proc."""
         wanted = f"{VARIABLE}={self.mark}".encode()
         try:
             entries = os.listdir("/proc") if self.mark else []
@@ -70,4 +70,4 @@ def _environment(process: str) -> list[bytes]:
         with open(f"/proc/{process}/environ", "rb") as opened:
             return opened.read().split(b"\0")
     except OSError:
-        return []  # it ended, or is somebody else's
+        return []  # ended, or owned by another user

@@ -1,4 +1,4 @@
-"""One run of a command: started, listened to, and ended with all that it started."""
+"""Run a command: start it, read its output, and end all of its processes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from cli_host_mcp.processes import GRACE, KILL, TERM, VARIABLE, Processes
 from host import Variable
 
 _PIECE = 1 << 16
-_TICK = 0.1  # seconds between two looks for progress
+_TICK = 0.1  # seconds between checks for progress
 _STEP = 0.02
-_DEATH = 3.0  # seconds for what was killed to be gone, on a busy machine
+_DEATH = 3.0  # seconds for killed processes to disappear, on a busy machine
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
 _REPORT = "CLI_REPORT_FD"  # the run writes its variables to this descriptor, before it starts
 _REPORT_END = b"\0\0"
@@ -33,7 +33,7 @@ Hidden = Callable[[Mapping[str, Variable]], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Bytes of each stream that are kept, and seconds for a run."""
+    """Limits of a run: bytes of each stream to keep, and seconds."""
 
     output: int = 65536
     seconds: float = 600
@@ -41,7 +41,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a run left; `status` is None where its time was up."""
+    """The result of a run; `status` is None after a timeout."""
 
     status: int | None
     stdout: str
@@ -49,7 +49,7 @@ class Ending:
 
 
 class Runner:
-    """Starts commands; nothing of a run is left when `run` returns or is cancelled."""
+    """Runs commands; no process of a run is left when `run` returns or is cancelled."""
 
     def __init__(self, guard: Guard, limits: Limits) -> None:
         self._guard = guard
@@ -62,9 +62,9 @@ class Runner:
         hidden: Hidden,
         progress: Progress,
     ) -> Ending:
-        """Run `argv`; `hidden` returns what its output must not show, from its variables.
+        """Run `argv`; `hidden` returns the texts to mask, given the command's variables.
 
-        Raises OSError if it cannot be started, SecretsUnknownError.
+        Raises OSError if it cannot be started, and SecretsUnknownError.
         """
         processes = Processes(secrets.token_hex(8))
         marked = {**environ, VARIABLE: processes.mark}
@@ -78,7 +78,7 @@ class Runner:
             return ending
         finally:
             with anyio.CancelScope(shield=True):
-                # What left the group of a command that ended is there on purpose.
+                # After a normal end, processes that left the group are daemons: they stay.
                 await end(Processes("", processes.group) if ended else processes)
             self._guard.ended(processes)
 
@@ -100,7 +100,7 @@ class Runner:
 
 
 class _Running:
-    """A started command and what it printed so far."""
+    """A started command and its output so far."""
 
     def __init__(
         self, argv: Sequence[str], environ: Mapping[str, str], processes: Processes
@@ -130,10 +130,10 @@ class _Running:
         self._lines = Lines()
 
     async def variables(self) -> dict[str, Variable]:
-        """Return the variables that the run reports before it becomes the command.
+        """Return the variables that the run reports before it executes the command.
 
-        A run that ends without a report starts no command. Its messages are masked by what
-        this server's environment has.
+        A run that ends without a report has started no command. Its messages are masked with the
+        secrets in this server's environment.
         """
         report = b""
         while not report.endswith(_REPORT_END):
@@ -160,7 +160,7 @@ class _Running:
         return self._streams["stdout"].text(), self._streams["stderr"].text()
 
     async def finish(self, progress: Progress) -> int:
-        """Listen until the command has ended; then end what it left, and return its status."""
+        """Read until the command has ended, end leftover processes, and return its status."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._report, progress)
             for name in self._streams:
@@ -194,7 +194,7 @@ class _Running:
             self._over[name].set()
 
     async def _silent(self) -> bool:
-        """Tell whether both pipes ended, or did so in a while."""
+        """Wait a little for the end of both pipes; return whether they ended."""
         with anyio.move_on_after(_LAST_WORDS):
             for over in self._over.values():
                 await over.wait()
@@ -223,21 +223,21 @@ def _parsed(report: bytes) -> dict[str, Variable]:
 
 
 async def end(processes: Processes) -> None:
-    """End all that is left of a call: TERM, and KILL for what is there a second later.
+    """End all processes left of a call: TERM, and KILL for those left a second later.
 
-    It returns when nothing is left, or what not even KILL ends (sudo's).
+    Returns when none is left, or only some that even KILL cannot end (those of sudo).
     """
     for number, seconds in ((TERM, GRACE), (KILL, _DEATH)):
         if not processes.left():
             return
         processes.send(number)
         with anyio.move_on_after(seconds):
-            while processes.left():  # noqa: ASYNC110 - they are not ours to wait for
+            while processes.left():  # noqa: ASYNC110 - not child processes
                 await anyio.sleep(_STEP)
 
 
 def how_it_ended(status: int | None, seconds: float) -> str:
-    """Return how a run ended, as a line; "" where it ended well."""
+    """Return how a run ended, as a line; "" if it succeeded."""
     if status is None:
         return f"it was ended after {seconds:g} s"
     if status < 0:

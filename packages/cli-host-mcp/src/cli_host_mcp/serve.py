@@ -1,4 +1,4 @@
-"""`mcp serve`: commands as tools of an assistant, over stdin and stdout."""
+"""`mcp serve`: offer commands as tools to an assistant, over stdin and stdout."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def command(
         raise ChoiceError("stdin and stdout are closed; they are the client's ends")
     if os.isatty(0):
         program.messages.warn("this waits for an assistant on stdin; Ctrl-C ends it")
-    search = searches(form, len(served))  # decided once: tools do not change their kind meanwhile
+    search = searches(form, len(served))  # decided once: the kind of tools stays the same
     if search:
         instructions = f"{len(served)} commands of {program.name}: find, describe, run them."
     else:
@@ -79,8 +79,8 @@ def _serve(
     offered: tuple[Offer, str],
     limited: tuple[int, float, int],
 ) -> NoReturn:
-    """Serve; then exit, or die of the signal that ended it."""
-    import anyio  # and the SDK, which takes half a second: the guard is there before
+    """Serve; then exit, or die of the signal that stopped the server."""
+    import anyio  # with the SDK this takes half a second, so the guard starts first
 
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for
@@ -98,4 +98,4 @@ def _serve(
     if number:
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
-    os._exit(0)  # not held up by a thread that waits for what only root can end
+    os._exit(0)  # do not wait for threads whose processes only root can end

@@ -1,4 +1,4 @@
-"""The MCP server: the SDK's, with the tools of an offer and runs of its commands."""
+"""The MCP server: the SDK's server with the tools of an offer."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
 from cli_host_mcp.wire import Wire
 from host import HostError, Program, Variable, declared_secrets, printable
 
-_MOST_WAITING = 64  # calls beyond those that run
-_LAST_ANSWERS = 1.0  # seconds for a client that ends to read them
+_MOST_WAITING = 64  # calls, in addition to running ones
+_LAST_ANSWERS = 1.0  # seconds for an ending client to read them
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _Params: TypeAlias = types.CallToolRequestParams
@@ -32,7 +32,7 @@ _Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 
 
 class Tools:
-    """Answers the requests of a client; `jobs` runs at once, the others wait."""
+    """Answers the requests of a client; at most `jobs` run at once, the others wait."""
 
     def __init__(self, offer: Offer, runner: Runner, limits: Limits, jobs: int) -> None:
         self._offer = offer
@@ -50,7 +50,7 @@ class Tools:
         return types.ListToolsResult(tools=tools)
 
     async def call(self, ctx: ServerRequestContext[Any], params: _Params) -> _Result:
-        """Carry out a call; what a user or an assistant can cause is one line in the result."""
+        """Carry out a call; errors of users and assistants become one line in the result."""
         try:
             found = self._offer.answer(params.name, params.arguments or {})
             if isinstance(found, str):
@@ -99,7 +99,7 @@ class Tools:
 
 
 async def serve(program: Program, tools: Tools, instructions: str) -> int:
-    """Serve until the client goes away; return the signal that ended it, or 0."""
+    """Serve until the client disconnects; return the signal that stopped it, or 0."""
     ended_by = 0
     wire = Wire(program.messages.warn)
     server: Server[Any] = Server(
@@ -136,7 +136,7 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
 
 
 def threads_for(jobs: int) -> None:
-    """Have a thread for each run, and for those of cancelled ones that still end."""
+    """Allow a thread for each run, and for cancelled runs that are still ending."""
     anyio.to_thread.current_default_thread_limiter().total_tokens = 2 * jobs + 8
 
 
@@ -153,7 +153,7 @@ def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:
 
 
 class _OneLine(logging.Handler):
-    """What the SDK logs, as a line of this program, without the traceback."""
+    """Prints the SDK's log messages as lines of this program, without tracebacks."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(logging.WARNING)

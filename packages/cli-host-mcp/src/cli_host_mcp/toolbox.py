@@ -1,4 +1,4 @@
-"""Commands → tools, as plain JSON objects: their names, schemas and annotations."""
+"""Describe commands as tools in plain JSON objects: names, schemas and annotations."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from typing import Any
 from cli_host_mcp.arguments import object_of, schema_of
 from host import Command, printable
 
-MOST_TOOLS = 40  # commands that get a tool each
+MOST_TOOLS = 40  # with more commands, search tools replace them
 SEARCH_TOOLS = ("find", "describe", "run")
 _LONGEST_NAME = 64
 _MOST_FOUND = 20
 _PLAIN = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")  # a word that joins and splits at `__`
-_DIGITS = 24  # nobody finds two commands with the same 96 bits
+_DIGITS = 24  # 96 bits, so that collisions cannot be found
 _HASHED = re.compile(rf".*-[0-9a-f]{{{_DIGITS}}}")
 _TEXT = {"type": "string"}
 
 
 def tool_name(words: Sequence[str]) -> str:
-    """Return a name of at most 64 letters, digits, `_` and `-`, another one for other words.
+    """Return a unique name of at most 64 letters, digits, `_` and `-` for the words.
 
-    It is the words joined by `__` where no others give the same; else it ends in a hash,
-    which no plain one does.
+    The name is the words joined by `__` if that is unambiguous; else it ends in a hash, which no
+    plain name does.
     """
     plain = "__".join(words)
     if (
@@ -40,7 +40,7 @@ def tool_name(words: Sequence[str]) -> str:
 
 
 def tool_of(command: Command) -> dict[str, Any]:
-    """Return a command as a tool. What its definition says is escaped, on one line."""
+    """Return a command as a tool. Texts from its definition are escaped, on one line."""
     definition = command.definition
     texts = [definition.description]
     if definition.effects == "destroy":
@@ -63,7 +63,7 @@ def tool_of(command: Command) -> dict[str, Any]:
 
 
 def search_tools(read_only: bool) -> list[dict[str, Any]]:
-    """Return the three tools that stand for any number of commands."""
+    """Return the three tools that give access to any number of commands."""
     command = {**_TEXT, "description": "The words of a command, as `find` shows them"}
     return [
         {
@@ -90,12 +90,12 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
 
 
 def searches(form: str, count: int) -> bool:
-    """Tell whether so many commands are served as three tools."""
+    """Return whether `count` commands are served as three tools."""
     return form == "search" or (form == "auto" and count > MOST_TOOLS)
 
 
 def find(commands: Sequence[Command], query: str) -> str:
-    """Return the commands that fit a query best, a line each; without one, what there is."""
+    """Return the commands that match a query best, one per line; without a query, an overview."""
     wanted = query.lower().split()
     if not wanted and len(commands) > _MOST_FOUND:
         counts = Counter(one.words[0] for one in commands)
@@ -116,7 +116,7 @@ def find(commands: Sequence[Command], query: str) -> str:
 
 
 def _score(command: Command, wanted: Sequence[str]) -> int:
-    """Return how well a command fits: a whole word counts more than a part of one."""
+    """Return a command's score: 3 for each whole word that matches, 1 for a part of one."""
     definition = command.definition
     searched = (*command.words, definition.name, definition.description, definition.group)
     text = " ".join(searched).lower()

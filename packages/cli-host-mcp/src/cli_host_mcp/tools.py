@@ -1,4 +1,4 @@
-"""`mcp tools`: what an assistant would get, and what it would not."""
+"""`mcp tools`: list the commands that an assistant would get, and those it would not."""
 
 from __future__ import annotations
 

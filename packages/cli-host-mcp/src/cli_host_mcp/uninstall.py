@@ -1,4 +1,4 @@
-"""`mcp uninstall`: this program out of the configuration of assistants."""
+"""`mcp uninstall`: remove this program from the configuration of assistants."""
 
 from __future__ import annotations
 

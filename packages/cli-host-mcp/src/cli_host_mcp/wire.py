@@ -1,7 +1,7 @@
-"""stdin and stdout as the SDK's transport takes them, without a thread and without a flood.
+"""stdin and stdout for the SDK's transport, without threads and with limited memory.
 
-What goes out waits in memory up to a limit; beyond it nothing more is read. So a client that
-only writes is held up, and does not fill memory.
+Output is buffered in memory up to a limit; beyond that, input is not read. So a client that only
+writes is blocked and cannot fill the memory.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import anyio
 LONGEST_MESSAGE = 4 << 20  # bytes
 _MOST_WAITING = 16 << 20  # bytes of answers
 _PIECE = 1 << 16
-_FAREWELL = 0.1  # seconds for what is asked last and takes no time; what runs ends after it
-_SURE = 4096  # bytes that a pipe takes without blocking once it takes any
+_FAREWELL = 0.1  # seconds to answer the last quick requests; running commands are then ended
+_SURE = 4096  # bytes that a writable pipe accepts without blocking
 
 
 class Wire:
-    """The client's end: lines that come in, text that goes out; `gone` is set when it closed.
+    """The connection to the client: input lines, output text; `gone` is set when it is closed.
 
-    Taking it turns the process's own stdin into nothing and its stdout into stderr: what
-    anything here prints is no message.
+    Creating it redirects the process's stdin from /dev/null and its stdout to stderr, so that
+    nothing else can print into the protocol.
     """
 
     def __init__(self, complain: Callable[[str], None]) -> None:
@@ -66,10 +66,10 @@ class Wire:
             self._some.set()
 
     async def flush(self) -> None:
-        """Do nothing: `drain` writes as fast as the client reads."""
+        """Do nothing: `drain` writes continuously."""
 
     async def drain(self) -> None:
-        """Write what waits, until the client is gone."""
+        """Write buffered output, until the client is gone."""
         while not self.gone.is_set():
             await self._some.wait()
             try:
@@ -84,7 +84,7 @@ class Wire:
             self._room = anyio.Event()
 
     async def empty(self) -> None:
-        """Wait until nothing waits to be written."""
+        """Wait until the output buffer is empty."""
         while self._waiting:
             await self._room.wait()
 

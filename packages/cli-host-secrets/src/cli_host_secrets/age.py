@@ -14,12 +14,12 @@ _USUAL = (".config/age/keys.txt", ".config/sops/age/keys.txt", ".ssh/id_ed25519"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Decrypt one file after the other: age may prompt for a passphrase."""
+    """Decrypt the files one at a time, because age may prompt for a passphrase."""
     identities = _identities(environment)
     options = [word for one in identities for word in ("--identity", one)]
 
     def read(reference: str) -> str:
-        path = os.path.abspath(split(reference, "age:FILE")[0])  # no option begins with a slash
+        path = os.path.abspath(split(reference, "age:FILE")[0])  # so it cannot be an option
         if not os.path.exists(path):
             raise HostError(f"there is no {path}")
         try:
@@ -33,7 +33,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
 
 def _identities(environment: Mapping[str, str]) -> list[str]:
-    """Return the files with keys: those of the variable, joined by `:`, or the usual ones."""
+    """Return the key files: those in the variable, separated by `:`, or the default ones."""
     if named := environment.get(_VARIABLE):
         return [os.path.abspath(one) for one in named.split(":") if one]
     usual = [os.path.join(environment.get("HOME", "/"), one) for one in _USUAL]

@@ -11,15 +11,15 @@ from cli_host_secrets.programs import output
 from cli_host_secrets.references import Answers, decoded, json_field, pick_each
 from host import HostError
 
-_MOST = 20  # secrets that a call of batch-get-secret-value takes
+_MOST = 20  # the limit of batch-get-secret-value
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read the secrets by name or ARN. A single one needs no right to BatchGetSecretValue."""
+    """Read the secrets by name or ARN. A single one needs no BatchGetSecretValue permission."""
     environment = {**environment, "AWS_PAGER": ""}
 
     def call(operation: str, request: Mapping[str, Any]) -> Any:
-        # In JSON no name is an option or a `file://` that the program would read.
+        # In JSON a name cannot be an option, nor a `file://` that the program would read.
         given = ["--output", "json", "--cli-input-json", json.dumps(request)]
         text = output(["aws", "secretsmanager", operation, *given], environment)
         answer = decoded(text, "the output of aws")
@@ -55,7 +55,7 @@ def _one_of(answer: Mapping[str, Any], name: str) -> str | Exception:
 
 
 def _text(secret: Mapping[str, Any]) -> str:
-    """Return the text of a secret; a binary one is base64 in JSON."""
+    """Return the text of a secret; binary ones are base64-encoded in JSON."""
     if "SecretBinary" in secret:
         return base64.b64decode(secret["SecretBinary"]).decode("utf-8", "surrogateescape")
     return str(secret.get("SecretString", ""))

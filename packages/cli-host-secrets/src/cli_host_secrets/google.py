@@ -15,7 +15,7 @@ _EXAMPLE = "gcp-sm:NAME or gcp-sm:projects/PROJECT/secrets/NAME"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read the secrets side by side: gcloud takes one a call."""
+    """Read the secrets in parallel, because gcloud reads one per call."""
 
     def read(name: str) -> str:
         found = _NAME.fullmatch(name)

@@ -10,13 +10,13 @@ from cli_host_secrets.programs import output
 from cli_host_secrets.references import Answers
 from host import HostError
 
-# What op's template language or a line would give a meaning is no part of a reference.
+# Characters with a meaning in op's templates, and control characters, are not allowed.
 _REFERENCE = re.compile(r"op://[^/]+(/[^/]+){2,3}")
 _SPECIAL = re.compile(r'[{}$"`\\\x00-\x1f\x7f]')
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Put the references into a template, with a mark around each that no value contains."""
+    """Resolve the references in a template, with a mark around each that no value contains."""
     usable = [one for one in references if _REFERENCE.fullmatch(one) and not _SPECIAL.search(one)]
     expected = HostError('expected op://VAULT/ITEM/FIELD without any of {}$"`\\')
     answers: Answers = dict.fromkeys(set(references) - set(usable), expected)

@@ -13,7 +13,7 @@ _EVERYTHING = "*"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read one entry after the other: gpg prompts for a key once, and its agent keeps it."""
+    """Read the entries one at a time: gpg prompts for a key once, and its agent caches it."""
     home = environment.get("HOME", "")
     store = Path(environment.get("PASSWORD_STORE_DIR") or f"{home}/.password-store")
 
@@ -28,7 +28,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
 
 def _part(text: str, field: str) -> str:
-    """Return the first line, which is the password, or the rest of the line `field: …`."""
+    """Return the first line, the password, or the value in the line `field: …`."""
     if field == _EVERYTHING:
         return without_line_end(text)
     first, *others = text.splitlines() or [""]

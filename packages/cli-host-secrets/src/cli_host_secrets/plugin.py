@@ -1,4 +1,4 @@
-"""The schemes of references that the package adds to a program."""
+"""The reference schemes that the package adds to a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of the tools that keep the secrets."""
+"""Run the tools that store the secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from host import HostError
 
-_LONGEST = 300  # characters of what a failing program printed
+_LONGEST = 300  # characters of a failing program's output
 _SITES = {
     "age": "https://age-encryption.org",
     "aws": "https://aws.amazon.com/cli",
@@ -31,8 +31,9 @@ def output(
 ) -> str:
     """Return what a program prints to stdout; raises HostError with one line.
 
-    stdout is only in this process's memory. stderr stays on a terminal, where the program may
-    prompt; elsewhere it is part of the error. `retry` is what a person runs to see the failure.
+    stdout is kept only in this process's memory. On a terminal stderr is not redirected, so that
+    the program may prompt; otherwise it becomes part of the error. `retry` is the command to
+    suggest for reproducing a failure.
     """
     program = words[0]
     attended = os.isatty(2)
@@ -53,18 +54,18 @@ def output(
         ending = done.returncode
         how = f"ended with status {ending}" if ending > 0 else f"was killed by signal {-ending}"
         text = _short((done.stderr or b"").decode(errors="replace"))
-        # A person who runs it on a terminal can unlock a key or sign in.
+        # On a terminal a user can unlock a key or sign in.
         raise HostError(f"{program} {how}{text and ': '}{text}; try: {shlex.join(retry or words)}")
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def without_line_end(text: str) -> str:
-    """Return a text less one line end."""
+    """Return a text without its last line end."""
     return text.removesuffix("\n").removesuffix("\r")
 
 
 def _short(text: str) -> str:
-    """Return a text on one line; of a long one the beginning and the end."""
+    """Return a text on one line; a long one is shortened in the middle."""
     line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     half = _LONGEST // 2
     return line if len(line) <= _LONGEST else f"{line[:half]} … {line[-half:]}"

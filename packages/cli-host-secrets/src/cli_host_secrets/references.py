@@ -1,4 +1,4 @@
-"""References and their answers: what the providers share."""
+"""Helpers for references and their answers that the providers share."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ Answers = dict[str, Answer]
 def split(reference: str, example: str, *, field: bool = False) -> tuple[str, str]:
     """Return the name and the field of `scheme:name#field`; `example` is shown in the error.
 
-    The name never begins with `-`, so a program cannot take it for an option. With `field` there
-    must be one.
+    A name that begins with `-` is refused, because programs would treat it as an option. With
+    `field`, the reference must have a field.
     """
     name, _, wanted = reference.partition(":")[2].removeprefix("//").partition("#")
     if not name or name[0] == "-" or not name.isprintable() or (field and not wanted):
@@ -26,7 +26,7 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
 
 
 def text_of(value: Any, field: str) -> str:
-    """Return the text at `field` (`a/b`) of decoded JSON; a number is written as in JSON."""
+    """Return the text at `field` (`a/b`) in decoded JSON; numbers are formatted as in JSON."""
     for key in field.strip("/").split("/") if field else ():
         if isinstance(value, list) and key.isdecimal():
             value = dict(enumerate(value)).get(int(key))
@@ -40,7 +40,7 @@ def text_of(value: Any, field: str) -> str:
 
 
 def decoded(text: str, source: str) -> Any:
-    """Return decoded JSON. The error does not show the text, which may hold secrets."""
+    """Return decoded JSON. The error does not show the text, which may contain secrets."""
     try:
         return json.loads(text)
     except ValueError:
@@ -48,7 +48,7 @@ def decoded(text: str, source: str) -> Any:
 
 
 def each(names: Iterable[str], read: Callable[[str], str], at_once: int = 8) -> Answers:
-    """Return what `read` returns for each name; programs that may prompt get `at_once=1`."""
+    """Map each name to the result of `read`; use `at_once=1` for programs that may prompt."""
 
     def answer(name: str) -> tuple[str, Answer]:
         try:
@@ -68,7 +68,7 @@ def pick_each(
     *,
     field: bool = False,
 ) -> Answers:
-    """Read each name once, then pick the field that each reference wants from its text."""
+    """Read each name once, then pick the field of each reference from its text."""
     answers: Answers = {}
     wanted = {}
     for one in references:
@@ -89,5 +89,5 @@ def pick_each(
 
 
 def json_field(text: str, field: str) -> str:
-    """Return the text, or a field of it if one is wanted."""
+    """Return the text, or a field of it if `field` is not ""."""
     return text_of(decoded(text, "it"), field) if field else text

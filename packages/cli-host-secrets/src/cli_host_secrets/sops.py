@@ -9,12 +9,12 @@ from cli_host_secrets.programs import output, without_line_end
 from cli_host_secrets.references import Answers, decoded, each, pick_each, text_of
 from host import HostError
 
-_KNOWN = (".yaml", ".yml", ".json", ".env", ".ini")  # by the name sops knows these formats
-_MOST = 1 << 24  # bytes of a file that are searched for its format
+_KNOWN = (".yaml", ".yml", ".json", ".env", ".ini")  # sops infers the format of these
+_MOST = 1 << 24  # bytes of a file to search for its format
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Decrypt one file after the other: a key may have to be unlocked. Each is decrypted once."""
+    """Decrypt each file once, one at a time, because a key may have to be unlocked."""
 
     def whole(name: str) -> str:
         path, form = _path_and_format(name)
@@ -45,8 +45,8 @@ def _call(path: str, form: str, more: Sequence[str]) -> list[str]:
 
 
 def _path_and_format(name: str) -> tuple[str, str]:
-    """Return an absolute path, and the format that sops does not see in a name like `.env.enc`."""
-    path = os.path.abspath(name)  # no option begins with a slash
+    """Return the absolute path, and the format if sops cannot infer it from the name."""
+    path = os.path.abspath(name)  # an absolute path cannot be an option
     try:
         with open(path, "rb") as file:
             content = file.read(_MOST)

@@ -1,4 +1,4 @@
-"""`keyring:SERVICE/USER`, from the system's keyring by the library `keyring`."""
+"""`keyring:SERVICE/USER`, from the system's keyring with the library `keyring`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _EXAMPLE = "keyring:SERVICE/USER"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Ask the backend that the command's variables choose; this process has no other work."""
+    """Query the backend that the command's variables select; they become this process's own."""
     os.environ.clear()
     os.environ.update(environment)
     try:

@@ -10,7 +10,7 @@ from host import HostError
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read each path once, whatever number of its fields is wanted."""
+    """Read each path once, even for several of its fields."""
     program = references[0].partition(":")[0]
 
     def read(path: str) -> str:

@@ -1,1 +1,1 @@
-"""Files and directories that change whole or not at all."""
+"""Atomic changes of files and directories."""

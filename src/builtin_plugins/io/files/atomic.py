@@ -1,7 +1,7 @@
-"""Files, links and directories that change whole or not at all, also in a crash.
+"""Atomic changes of files, links and directories, even in a crash.
 
-Everything that others read is written by `write_file` and `write_link`. The caller holds the lock
-on changes of that file (`flock`), so there is one writer at a time.
+Every file that other processes read is written by `write_file` and `write_link`. The caller holds
+the lock for that file (`flock`), so there is one writer at a time.
 """
 
 import errno
@@ -22,8 +22,8 @@ def write_file(path: str, content: bytes | str, mode: int | None = None) -> None
     """Write `content` to `path` so that a reader, or a power cut, finds the old file or the new.
 
     Without `mode`, a replaced file keeps its mode and owner, and a new one is readable and writable
-    by those who can read and write its directory; the umask does not count. Raises OSError naming
-    `path`, and leaves nothing then. The next write removes the remains of a kill (`temporary`).
+    by those who can read and write its directory, regardless of the umask. Raises OSError naming
+    `path`, and leaves no temporary file. The next write removes that of a killed one (`temporary`).
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with _successor(path) as beside:
@@ -37,7 +37,7 @@ def write_file(path: str, content: bytes | str, mode: int | None = None) -> None
 
 
 def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
-    """Set `mode`, else that of the old file, else one made from its directory's."""
+    """Set `mode`, else that of the old file, else one derived from its directory's."""
     if mode is None:
         try:
             former = os.stat(path)
@@ -51,9 +51,10 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
 
 
 def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
-    """Make the directory `path` and those missing above it; raises OSError.
+    """Make the directory `path` and its missing parents; raises OSError.
 
-    Without `mode` they get the mode of the first existing one. `undo` removes those still empty.
+    Without `mode` they get the mode of the nearest existing parent. `undo` removes those that are
+    still empty.
     """
     above = os.path.dirname(path)
     if os.path.isdir(path):
@@ -72,14 +73,14 @@ def _remove_empty(path: str) -> None:
 
 
 def mode_below(directory: str) -> int:
-    """Return the mode of a new directory in `directory` for the same users."""
+    """Return the mode of a new directory in `directory`, with the same permissions as that."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
 
 
 def write_link(path: str, target: str) -> None:
     """Point the link `path` to `target`, or make it, in one step; raises OSError."""
     with _successor(path) as beside:
-        with suppress(FileExistsError):  # a new one is there at once, and a kill leaves nothing
+        with suppress(FileExistsError):  # a new link is atomic without a temporary one
             os.symlink(target, path)
             return
         os.symlink(target, beside)
@@ -88,7 +89,7 @@ def write_link(path: str, target: str) -> None:
 
 @contextmanager
 def _successor(path: str) -> Iterator[str]:
-    """Yield the path under which the successor of `path` is made; errors name `path` itself."""
+    """Yield the temporary path for the replacement of `path`; errors name `path` itself."""
     beside = temporary(path)
     discard(beside)
     try:
@@ -100,7 +101,7 @@ def _successor(path: str) -> Iterator[str]:
 
 
 def temporary(path: str) -> str:
-    """Return the hidden name beside `path` under which its successor is made."""
+    """Return the hidden path beside `path` for its replacement."""
     directory, name = os.path.split(path)
     return os.path.join(directory, f".{name}.tmp")
 
@@ -112,11 +113,11 @@ def discard(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link, or a directory with its content; raises OSError, OperationError."""
+    """Remove a file, a link or a directory tree; raises OSError, OperationError."""
     if not is_tree(path):
         os.unlink(path)
         return
-    import shutil  # here, as for `_call`
+    import shutil  # imported here for the same reason as in `_call`
 
     try:
         shutil.rmtree(path)
@@ -125,8 +126,8 @@ def remove_tree(path: str) -> None:
 
 
 def copy_tree(source: str, target: str, **how: Any) -> None:
-    """Copy a directory, links as links, as `shutil.copytree`; raises OSError, OperationError."""
-    import shutil  # here, as for `_call`
+    """Copy a directory as `shutil.copytree`, links as links; raises OSError, OperationError."""
+    import shutil  # imported here for the same reason as in `_call`
 
     try:
         shutil.copytree(source, target, symlinks=True, **how)
@@ -135,12 +136,12 @@ def copy_tree(source: str, target: str, **how: Any) -> None:
 
 
 def is_tree(path: str) -> bool:
-    """Return whether `path` is a directory and no link to one."""
+    """Return whether `path` is a directory, not a link to one."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 
 def sync_directory(path: str) -> None:
-    """Flush the names in `path`, so that they survive a power cut, if the file system can."""
+    """Flush the entries of the directory `path` to the disk, if the file system supports it."""
     with suppress(OSError):
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
@@ -163,7 +164,7 @@ def sync_file_system(path: str) -> None:
 
 
 def exchange(one: str, other: str) -> None:
-    """Swap two directories in one step; raises OSError if the system cannot."""
+    """Swap two directories in one step; raises OSError if the system does not support it."""
     first, second = os.fsencode(one), os.fsencode(other)
     if sys.platform == "darwin":
         _call("renamex_np", first, second, _EXCHANGE, path=other)
@@ -173,7 +174,7 @@ def exchange(one: str, other: str) -> None:
 
 def _call(name: str, *arguments: int | bytes, path: str) -> None:
     """Call a function of the C library that Python lacks; raises OSError naming `path`."""
-    import ctypes  # here, as listings of plugins load this module and need none
+    import ctypes  # imported here because plugin listings load this module without it
 
     function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
     if function is None or function(*arguments):

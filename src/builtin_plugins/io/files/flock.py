@@ -9,18 +9,18 @@ from contextlib import contextmanager
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 
-PATIENCE = 120.0  # seconds that a change waits for another one
+PATIENCE = 120.0  # seconds that a change waits for the lock
 _QUIET = 1.0  # seconds of waiting without a message
 _PAUSE = 0.01
 
-Waiting = Callable[[str], object]  # gets a line if another process has the lock
+Waiting = Callable[[str], object]  # called with a message if another process has the lock
 
 
 @contextmanager
 def locked(
     path: str, patience: float = 0.0, waiting: Waiting | None = None, *, create: bool = False
 ) -> Iterator[int]:
-    """Hold the lock on the file or directory `path`; yields its descriptor.
+    """Hold the lock on the file or directory `path`; yield its descriptor.
 
     With `create`, a missing file is made. Raises OperationError if it cannot be opened, or if
     another process has the lock for `patience` seconds.
@@ -40,7 +40,7 @@ def take_lock(descriptor: int, patience: float = 0.0, waiting: Waiting | None = 
     """Lock an open file or directory for this process and those that inherit the descriptor.
 
     Returns False if another process has the lock for `patience` seconds; after the first second
-    `waiting` gets a line. Closing the descriptor releases the lock. Raises OSError.
+    `waiting` is called with a message. Closing the descriptor releases the lock. Raises OSError.
     """
     started = time.monotonic()
     while True:

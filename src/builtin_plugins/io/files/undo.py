@@ -1,4 +1,4 @@
-"""How a change ends: undone if it fails, not cut by a signal, its failure in one line."""
+"""Undo failed changes, protect them from signals, and report failures in one line."""
 
 import os
 import signal
@@ -20,7 +20,7 @@ def os_errors_explained(otherwise: object = "") -> Iterator[None]:
 
 @contextmanager
 def undoing() -> Iterator[ExitStack]:
-    """Collect undo steps (`undo.callback(step, *arguments)`), run backwards if the block fails.
+    """Collect undo steps (`undo.callback(step, *arguments)`), run in reverse if the block fails.
 
     Raises the block's error, or OperationError if an undo step fails; the next run repairs that.
     """
@@ -57,9 +57,9 @@ def signals_blocked() -> Iterator[None]:
 
 
 def cleanup_on_signal(work: Callable[[], int]) -> int:
-    """Return what `work` returns; SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in it.
+    """Return the result of `work`; SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in it.
 
-    This process then dies of the same signal. An ignored signal (nohup) stays ignored.
+    After that the process dies of the same signal. An ignored signal (nohup) stays ignored.
     """
     ended = int(signal.SIGINT)
 

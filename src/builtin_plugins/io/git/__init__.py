@@ -1,1 +1,1 @@
-"""git, called so that a hostile repository can run nothing."""
+"""Calls of git in which a hostile repository cannot run code."""

@@ -1,4 +1,4 @@
-"""One call of git: bounded, without prompts; nothing of a foreign repository is run."""
+"""Call git with a time limit, without prompts, and without running a repository's code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from builtin_plugins.io.addresses import parse
 from builtin_plugins.io.bounded_call import bounded_call
 from host import OperationError, masked_text
 
-_KEPT_VARIABLES = (  # how their names begin
+_KEPT_VARIABLES = (  # prefixes of their names
     *("GIT_SSH", "GIT_SSL_", "GIT_PROXY_"),
     *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
 )
@@ -23,19 +23,19 @@ _OPTIONS = (
     *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
     *("-c", "fetch.recurseSubmodules=false", "-c", "submodule.recurse=false"),
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
-    *("-c", "core.bigFileThreshold=8m"),  # larger ones pass through git in pieces
+    *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs
 )
-_ANSWER_LIMIT = 64 << 20  # bytes that a whole answer may have
-_UNREAD = "fatal: Could not read from remote repository"  # after the reason, in ssh's words
-_KEPT_WORDS = 4000  # characters of git's message that are read for the error
+_ANSWER_LIMIT = 64 << 20  # bytes of output
+_UNREAD = "fatal: Could not read from remote repository"  # follows the reason, which ssh prints
+_KEPT_WORDS = 4000  # characters of git's messages that are searched for the error
 
 
 def login_of(address: str) -> dict[str, str]:
-    """Return the variables that make git send the login in an https address, the only kind.
+    """Return the variables that make git send the login of an https address.
 
-    git passes an address to its children as an argument, and every user of a machine can read
-    those. So git gets the address without user and password, and a header for its site (scheme,
-    host, port) by the environment.
+    git passes addresses to its children as arguments, which every user of a machine can read. So
+    git gets the address without user and password, and in the environment a header for its site
+    (scheme, host, port).
     """
     found = parse(address)
     if found is None or not found.user or found.scheme != "https":
@@ -49,14 +49,14 @@ def login_of(address: str) -> dict[str, str]:
 
 
 class GitTimeoutError(OperationError):
-    """git did not finish in time; another way to ask would not, either."""
+    """git did not finish in time; a retry in another way is pointless."""
 
 
 @dataclass
 class Git:
     """git in one directory; `login` has variables for the server (`login_of`).
 
-    A call takes `seconds` at most, and inherits the descriptors in `held` (one marks the stage as
+    A call takes at most `seconds`, and inherits the descriptors in `held` (one marks the stage as
     in use).
     """
 
@@ -69,7 +69,7 @@ class Git:
     def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` with the input `given`; return its output.
 
-        Raises OperationError if it fails or hangs.
+        Raises OperationError if it fails or takes too long.
         """
         called = f"git {arguments[0]}"
         try:

@@ -1,4 +1,4 @@
-"""The files of a checkout brought forward to a newer commit of its branch, or left as they are."""
+"""Fast-forward a checkout to a newer commit of its branch, or leave its files unchanged."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from host import OperationError
 def check_fast_forward(
     git: Git, old: str, new: str, remedy: str = "git pull --rebase, then install.sh"
 ) -> None:
-    """Raise OperationError when commit `new` does not follow `old`, or the user's files are in it.
+    """Raise OperationError if `new` does not follow `old` or would overwrite files of the user.
 
-    `git` works in the checkout.
+    `git` runs in the checkout.
     """
     if git("merge-base", old, new).decode().strip() != old:
         raise OperationError(
@@ -29,7 +29,7 @@ def check_fast_forward(
                 f"{git.directory}/{name}: has changes of yours",
                 f"commit them, or undo them with: git checkout -- {name}",
             )
-    with suppress(OperationError):  # it fails for what differs, too
+    with suppress(OperationError):  # it also fails if files differ
         git("update-index", "-q", "--refresh")
     try:
         git("read-tree", "-n", "-m", "-u", old, new)
@@ -39,7 +39,7 @@ def check_fast_forward(
 
 
 def fast_forward(git: Git, old: str, new: str) -> None:
-    """Merge, after the check; raises OperationError, and the files are as they were then."""
+    """Merge, after the check; if it raises OperationError, the files are unchanged."""
     try:
         git("merge", "--ff-only", "--quiet", new)
     except OperationError:
@@ -48,7 +48,7 @@ def fast_forward(git: Git, old: str, new: str) -> None:
 
 
 def _put_back(git: Git, old: str, new: str) -> None:
-    """Undo what a merge did that failed on its way: git leaves it there."""
+    """Undo the changes of a merge that failed halfway, which git does not undo."""
     for name in _names(git, "--diff-filter=A", old, new):
         discard(os.path.join(git.directory, name))
     former = git("diff", "--name-only", "--no-renames", "-z", "--diff-filter=a", old, new)
@@ -57,6 +57,6 @@ def _put_back(git: Git, old: str, new: str) -> None:
 
 
 def _names(git: Git, *compared: str) -> set[str]:
-    """Return the files that differ between two commits, or between one and what is on disk."""
+    """Return the files that differ between two commits, or between one and the working tree."""
     listed = git("diff", "--name-only", "--no-renames", "-z", *compared)
     return {os.fsdecode(name) for name in listed.split(b"\0") if name}

@@ -1,1 +1,1 @@
-"""`setup` on Linux: `install` orders the steps of `prepare` and `swap`; `state` only looks."""
+"""`setup` on Linux: `install` runs the steps of `prepare` and `swap`; `state` only reads."""

@@ -1,7 +1,7 @@
 """The one step of setup that may need root: swap a prepared version in, or remove everything.
 
 It runs as `sudo PYTHON -I -m builtin_plugins.setup.linux.elevated …` with every path as an
-argument, because sudo drops the environment. Both sides of it are here.
+argument, because sudo drops the environment. This module contains caller and callee.
 """
 
 import os
@@ -19,13 +19,13 @@ from host import HostError, Messages, OperationError, find_program
 
 
 def find_sudo(places: Places) -> str | None:
-    """Return the path of sudo if a change needs it, None if the caller may make it.
+    """Return the path of sudo if a change needs it, None if the caller has the rights.
 
-    Raises OperationError naming the directories if neither is the case.
+    Raises OperationError naming the directories if sudo is needed but missing.
     """
     changed = (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file))
     missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
-    sudo = find_program("sudo", {})  # the system's: settings may have set PATH
+    sudo = find_program("sudo", {})  # the system's sudo: settings may have changed PATH
     if missing and sudo is None:
         one, two, three = (variable(places.tool, suffix) for suffix in PATHS)
         raise OperationError(
@@ -38,11 +38,11 @@ def find_sudo(places: Places) -> str | None:
 def _closed_directory(path: str) -> str:
     """Return `path`, or the nearest existing one above, if the caller may not write to it; else "".
 
-    Another run may remove it meanwhile, so its rights are asked for through a descriptor.
+    Another run may remove it meanwhile, so its rights are checked through a descriptor.
     """
     try:
         directory = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except OSError:  # there is none, or it is behind a closed one
+    except OSError:  # missing or inaccessible
         return _closed_directory(os.path.dirname(path))
     try:
         is_open = os.access(".", os.W_OK | os.X_OK, dir_fd=directory)
@@ -54,17 +54,17 @@ def _closed_directory(path: str) -> str:
 def run(
     sudo: str, settings: Settings, reporter: Reporter, application: swap.Application | None = None
 ) -> None:
-    """Let root install the application, or uninstall if there is none.
+    """Run the elevated step with sudo: install the application, or uninstall if it is None.
 
-    Raises OperationError with all that sudo printed.
+    Raises OperationError with everything that sudo printed.
     """
     places = settings.places
     changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"
     reporter.info(f"sudo will be asked to change {changed}")
-    # -I: no PYTHON* variable, no current directory
+    # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.elevated"]
     command += [*places, *(application or ())]
-    # After Ctrl-C sudo has the signal, too, and the elevated step undoes its work.
+    # Ctrl-C also reaches sudo, and the elevated step undoes its work.
     with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
         _, printed = process.communicate()
     lines = [line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()]
@@ -77,7 +77,7 @@ def run(
 def main(arguments: Sequence[str]) -> int:
     """Install a version, or uninstall; print one line and return 1 if that fails.
 
-    The arguments are the fields of `Places`, to install followed by those of `Application`.
+    The arguments are the fields of `Places`, followed by those of `Application` to install.
     """
     count = len(Places._fields)
     return cleanup_on_signal(lambda: _change(Places(*arguments[:count]), arguments[count:]))
@@ -100,7 +100,7 @@ def _change(places: Places, application: Sequence[str]) -> int:
 
 
 def _copy(application: swap.Application, stage: str) -> swap.Application:
-    """Copy what the caller of sudo prepared, so that root owns it."""
+    """Copy the files that the caller of sudo prepared, so that root owns them."""
     if not application.source:
         return application
     tree = os.path.join(stage, "new")

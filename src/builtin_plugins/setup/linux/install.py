@@ -1,4 +1,4 @@
-"""Install, upgrade and uninstall on Linux: what is checked first, and whose rights are used."""
+"""Install, upgrade and uninstall on Linux: preliminary checks, and use of sudo."""
 
 from contextlib import suppress
 from functools import partial
@@ -15,7 +15,7 @@ from host import OperationError
 def installed_as(settings: Settings) -> str:
     """Return the command that is installed, "" for none.
 
-    Removes what a killed run left, if that takes no more rights.
+    Removes leftovers of killed runs, if the caller has the rights.
     """
     places = settings.places
     with suppress(OSError, OperationError):
@@ -28,8 +28,8 @@ def installed_as(settings: Settings) -> str:
 def install(settings: Settings, reporter: Reporter) -> str:
     """Install the latest version and return its command.
 
-    Raises OSError or OperationError; nothing has changed then. Address, rights and foreign files
-    are checked before the download. Everything up to the swap runs with the caller's own rights.
+    If it raises OSError or OperationError, nothing has changed. Address, rights and foreign files
+    are checked before the download. Everything before the swap runs with the caller's own rights.
     """
     places = settings.places
     try:
@@ -43,7 +43,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
         for problem in swap.install(places, partial(bring, settings, reporter)):
             reporter.warn(str(problem))
     else:
-        # What root swaps in is prepared with the caller's rights; /tmp is often too small for it.
+        # The caller prepares the files that root swaps in; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
             elevated.run(sudo, settings, reporter, bring(settings, reporter, stage))

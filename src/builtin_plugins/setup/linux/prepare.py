@@ -1,4 +1,4 @@
-"""Fetch an application and prepare it: archive, launcher, picture, menu entry."""
+"""Fetch an application and prepare it: archive, launcher, icon, menu entry."""
 
 import os
 from pathlib import Path
@@ -19,7 +19,7 @@ _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "
 
 
 def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
-    """Fetch the latest version and unpack it in `stage`, unless the store has it."""
+    """Fetch the latest version and unpack it in `stage`, unless the store already has it."""
     seconds = float(settings.values["TIMEOUT"] or 3600)
     address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
     reporter.info(f"Downloading {shown(address)}")
@@ -42,7 +42,7 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
 
 
 def _complete(tree: str, settings: Settings, reporter: Reporter) -> None:
-    """Add mark and picture to what was unpacked; raises OperationError without a launcher."""
+    """Add setup's mark and the icon to the files; raises OperationError without a launcher."""
     if not _find_launcher(tree, settings):
         tried = ", ".join(dict.fromkeys(_launchers(settings)))
         raise OperationError(f"the archive has no program to start (looked for {tried})")
@@ -69,7 +69,7 @@ def _find_launcher(tree: str, settings: Settings) -> str:
 
 
 def _find_icon(tree: str, settings: Settings) -> str:
-    """Return the picture's path inside `tree`: the fetched one, else the archive's own."""
+    """Return the icon's path inside `tree`: the fetched one, else the archive's own."""
     fetched = [os.path.join(state.MARK, name) for name in sorted(set(_PICTURES.values()))]
     pictures = (one for one in (*fetched, settings.values["ICON"]) if state.is_file(tree, one))
     return next(pictures, "")
@@ -106,7 +106,7 @@ def _menu_entry(settings: Settings, icon: str) -> str:
 
 
 def _command(program: str) -> str:
-    """Quote `program` for Exec, whose first word can hold neither `=` nor, for GLib, `%`."""
+    """Quote `program` for Exec, whose first word must not contain `=` or, for GLib, `%`."""
     if "=" in program or "%" in program:
         script = _quoted('exec "$0" "$@"')
         return f"/bin/sh -c {script} {_quoted(program)}"

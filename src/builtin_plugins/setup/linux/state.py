@@ -1,7 +1,7 @@
-"""Who made the files of a tool, and whether it is installed.
+"""Check who made the files of a tool, and whether it is installed.
 
-Only looks and never runs anything; cheap enough for a listing. A file that cannot be read raises
-OSError: it does not count as somebody else's.
+The functions only read files and are fast enough for a listing. An unreadable file raises OSError,
+because nobody knows who made it.
 """
 
 import os
@@ -10,12 +10,12 @@ from builtin_plugins.setup.tool_settings import PATHS, Places, variable
 from builtin_plugins.store import STAGE, Store
 from host import OperationError
 
-MARK = ".cli-setup"  # directory in a version: setup's own files, one of them named as the tool
+MARK = ".cli-setup"  # directory in a version for setup's own files; one has the tool's name
 _LARGEST = 1 << 16  # characters of a menu entry
 
 
 def store_of(places: Places) -> Store:
-    """Return the versions of a tool."""
+    """Return the store of a tool's versions."""
 
     def is_own(version: str) -> bool:
         try:
@@ -33,7 +33,7 @@ def is_installed(places: Places) -> bool:
 
 
 def owners(places: Places) -> dict[str, bool | None]:
-    """Return for each of a tool's places whether setup made it; None if nothing is there."""
+    """Map each of a tool's paths to whether setup made it, None if it does not exist."""
     is_own = owns_directory(places)
     link, menu = places.link, places.desktop_file
     owns_link = owns_menu = None
@@ -47,7 +47,7 @@ def owners(places: Places) -> dict[str, bool | None]:
 
 
 def owns_directory(places: Places) -> bool | None:
-    """Return whether setup made the install directory; None if there is none, or an empty one."""
+    """Return whether setup made the install directory; None if it is missing or empty."""
     if os.path.islink(places.install_dir):
         return False
     try:
@@ -78,12 +78,12 @@ def menu_mark(tool: str) -> str:
 
 
 def is_program(tree: str, inside: str) -> bool:
-    """Return whether `inside` ends at an executable file that lies in `tree`."""
+    """Return whether `inside` resolves to an executable file in `tree`."""
     return is_file(tree, inside) and os.access(os.path.join(tree, inside), os.X_OK)
 
 
 def is_file(tree: str, inside: str) -> bool:
-    """Return whether `inside` ends at a file that lies in `tree`."""
+    """Return whether `inside` resolves to a file in `tree`."""
     real = os.path.realpath(os.path.join(tree, inside))
     return real.startswith(os.path.realpath(tree) + "/") and os.path.isfile(real)
 

@@ -1,7 +1,7 @@
-"""Make a prepared version the installed one, or remove all that setup installed.
+"""Make a prepared version the installed one, or remove everything that setup installed.
 
-At every moment the link starts the old version or the new one. Each step is one rename with its
-undo.
+At any moment the link starts the old version or the new one. Each step is one rename with an undo
+step.
 """
 
 import os
@@ -30,9 +30,9 @@ _write_menu = partial(write_file, mode=0o644)
 
 
 class Application(NamedTuple):
-    """A version to install: name, the launcher's path in it, text of the menu entry.
+    """A version to install: its name, the launcher's path in it, the text of the menu entry.
 
-    `source` is its directory, "" if it is in the store.
+    `source` is its directory, "" if it is already in the store.
     """
 
     version: str
@@ -42,10 +42,10 @@ class Application(NamedTuple):
 
 
 def install(places: Places, prepare: Callable[[str], Application]) -> list[OperationError]:
-    """Install the version that `prepare` makes in the stage that it gets.
+    """Install the version that `prepare` makes in the stage that it is given.
 
-    Undoes everything and raises OSError or OperationError if a step fails. Returns what cannot be
-    removed of the old version.
+    If a step fails, undoes everything and raises OSError or OperationError. Returns an error for
+    each old version that cannot be removed.
     """
     store = state.store_of(places)
     with store.locked(BUSY, mode=0o755):
@@ -69,7 +69,7 @@ def _swap_in(places: Places, application: Application) -> None:
         target = os.path.join(store.link, launcher)
         if version != store.current:
             if state.is_installed(places) and os.readlink(places.link) != target:
-                # The new version may lack the old launcher: lead past `current` meanwhile.
+                # The new version may lack the old launcher: link directly to the old version.
                 _replace(write_link, places.link, os.path.realpath(places.link), undo)
             store.activate(version, undo)
         _replace(_write_menu, places.desktop_file, menu, undo)
@@ -80,7 +80,7 @@ def _swap_in(places: Places, application: Application) -> None:
 def uninstall(places: Places) -> None:
     """Remove link, menu entry and application; raises OSError or OperationError.
 
-    Nothing has changed then, unless the error names a version that cannot be removed.
+    After an error nothing has changed, unless it names a version that cannot be removed.
     """
     store = state.store_of(places)
     with store.locked(BUSY, mode=0o755):
@@ -96,10 +96,10 @@ def uninstall(places: Places) -> None:
 
 
 def clear(places: Places) -> list[OperationError]:
-    """Remove what killed changes left, under the lock; return what cannot be removed."""
+    """Remove leftovers of killed changes, with the lock held; return errors for the others."""
     for path in (places.link, places.desktop_file):
         discard(temporary(path))
-    # A killed change may have left the link leading past `current`.
+    # A killed change may have left the link pointing directly to a version.
     real = os.path.relpath(os.path.realpath(places.link), os.path.realpath(places.install_dir))
     return state.store_of(places).collect(keep=[real.partition("/")[0]])
 
