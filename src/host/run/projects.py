@@ -82,11 +82,11 @@ class Project:
             return  # there is nothing to use
         remedy, mode = "", status.st_mode
         if not self.is_named and status.st_uid not in owners(self.environ):
-            text = "belongs to another user, so this project is not used"
+            text = "belongs to another user, so this project is ignored"
         elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
-            text, remedy = "everybody can write it, so this project is not used", "o-w"
+            text, remedy = "every user can write to it, so this project is ignored", "o-w"
         elif mode & 0o020 and not _is_own_group(status, self.environ):
-            text, remedy = "other users can write it, so this project is not used", "g-w"
+            text, remedy = "other users can write to it, so this project is ignored", "g-w"
         else:
             return
         raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))

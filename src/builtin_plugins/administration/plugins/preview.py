@@ -89,7 +89,7 @@ def change_lines(
 def why_it_stays(session: Session, entry: Entry) -> str:
     """Return why `update` leaves a plugin as it is, "" if it does not."""
     if entry.is_local:
-        return "every edit is live"
+        return "edits take effect at once"
     if source_of(entry).is_one_version:
         other = f"another version comes with: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"

@@ -51,7 +51,7 @@ def command(
     order = sorted(wanted, key=lambda name: (not shown[name].rank, name))
     described = [_described(name, shown.get(name)) for name in (*order, *unset)]
     for path in layers.missing:
-        session.messages.warn(f"{path}: this file of variables is not there")
+        session.messages.warn(f"{path}: this environment file does not exist")
     try:
         check_required(definition, layers, () if show_secrets else definition.secrets)
     except SourceError as failure:

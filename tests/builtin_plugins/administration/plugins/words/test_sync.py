@@ -40,7 +40,7 @@ def test_two_installations(install: Install, tmp_path: Path, site: httpserver.Si
     assert set(registry(theirs)) == {"own"}
     done = plugin(theirs, "sync", str(team))
     assert done.status == 0, done.stderr
-    assert "mine: a directory on somebody's machine" in done.stderr
+    assert "mine: a directory on another machine" in done.stderr
     assert set(registry(theirs)) == {"own", "acme", "packed"}
     for name in ("acme", "packed"):
         for key in ("commit", "sha256", "source", "ref", "enabled", "version", "kind"):
@@ -117,5 +117,5 @@ def test_a_source_that_cannot_be_fetched_can_be_removed(install: Install) -> Non
     refused = plugin(made, "sync")
     assert refused.status == 2
     assert "only https, ssh, git and file are fetched with git" in refused.stderr
-    assert "the files of plugin acme are gone" in made.run("self", "doctor").stdout
+    assert "the files of plugin acme are missing" in made.run("self", "doctor").stdout
     assert plugin(made, "remove", "acme").all == (0, "removed acme\n", "")
