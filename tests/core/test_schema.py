@@ -39,7 +39,7 @@ _READER_ALONE = (
     "is no other argument",
     "is no regular expression",
     " that matches ",
-    "stands twice; the first counts",
+    "occurs twice; the first entry counts",
     "or newer; this is",  # which the program's own version decides
     "leaves the plugin",  # which links decide, too
 )

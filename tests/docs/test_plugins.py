@@ -182,6 +182,6 @@ def test_a_new_plugin_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     assert made.run("my-tool", "hello").stdout == "Hello, world!\n"
     assert made.run("my-tool", "hello", env={"MY_TOOL_GREETING": "Hi"}).stdout == "Hi, world!\n"
     again = made.run("self", "new", "plugin", "my-tool", cwd=tmp_path)
-    assert (again.status, "is there already" in again.stderr) == (1, True)
+    assert (again.status, "already exists" in again.stderr) == (1, True)
     assert made.run("self", "new", "plugin", "../x", cwd=tmp_path).status == 2
     assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []

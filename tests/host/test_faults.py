@@ -64,7 +64,7 @@ CONFIGS = {
     "no object": (b"[]", "{path}: expected an object"),
     "no name": (b'{"version": "1.0.0"}', '{path}: "name": missing'),
     "no version": (b'{"name": "N"}', '{path}: "version": missing'),
-    "key twice": (b'{"name": "N", "name": "N"}', '"name" stands twice'),
+    "key twice": (b'{"name": "N", "name": "N"}', '"name" occurs twice'),
     "not UTF-8": (b'{"name": "\xff"}', "{path}:1: not UTF-8"),
     "wrong type": (b'{"name": "N", "version": 1}', '"version": expected a string'),
     "directory": (os.mkdir, "{path}: not a regular file"),

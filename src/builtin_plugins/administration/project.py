@@ -39,7 +39,7 @@ def make_project(session: Session, directory: str) -> None:
     """Make a project with an example in a directory, and trust it; an existing one stays."""
     project = nearest_project(session, directory)
     if os.path.lexists(project.folder):
-        session.show_lines(f"{project.folder}: is there already")
+        session.show_lines(f"{project.folder}: already exists")
         return
     example = Path(project.commands_dir) / "where"
     project.check(project.root)

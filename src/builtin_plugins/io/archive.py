@@ -104,7 +104,7 @@ def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
         tar = tarfile.open(fileobj=file, encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
     except tarfile.ReadError:
         hint = "; it looks like a web page" if start.startswith(b"<") else ""
-        what = f"it is no .tar, .tar.gz, .tar.bz2, .tar.xz or .zip, or damaged{hint}"
+        what = f"it is not a .tar, .tar.gz, .tar.bz2, .tar.xz or .zip, or is damaged{hint}"
         raise OperationError(what) from None
     yield from _tar_members(tar, target)
 
@@ -193,12 +193,12 @@ class ArchiveValidator:
         above = path if is_directory else path.rpartition("/")[0]
         while above and self._kinds.get(above) != "directory":
             if above in self._kinds:
-                raise _refusal(name, "lies under something that is no directory")
+                raise _refusal(name, "has a parent that is not a directory")
             self._kinds[above] = "directory"
             above = above.rpartition("/")[0]
         if not is_directory:
             if path in self._kinds:
-                raise _refusal(name, "stands twice in it")
+                raise _refusal(name, "occurs twice")
             self._kinds[path] = member.kind
             self._size += member.size
         if member.kind == "link":
@@ -256,7 +256,7 @@ class ArchiveValidator:
             if kind == "link":
                 hops += 1
                 if hops > _LINK_HOPS:
-                    raise _refusal(path, "is part of a chain of links without end")
+                    raise _refusal(path, "is part of a loop of symbolic links")
                 ahead += self._targets["/".join(at)].split("/")[::-1]
                 at.pop()
 
@@ -282,7 +282,7 @@ def _checked_target(link: Member) -> str:
     target = link.target
     is_relative = bool(target) and not target.startswith("/") and not _has_controls(target)
     if not is_relative or len(os.fsencode(target)) > _PATH_BYTES:
-        raise _refusal(link.name, "links to what is not a relative path")
+        raise _refusal(link.name, "has a link target that is not a usable relative path")
     return target
 
 
@@ -297,4 +297,4 @@ def _refusal(name: str, reason: str) -> OperationError:
 
 def _unwanted(name: str, what: str) -> OperationError:
     """Return the error for a member of a kind that is never accepted."""
-    return _refusal(name, f"is a {what}; those are not taken")
+    return _refusal(name, f"is a {what}, which is not allowed")

@@ -115,7 +115,7 @@ def _attempt(session: requests.Session, request: _Request) -> str:
     with _respond(session, request) as response, request.target.open("wb") as file:
         total: int | None = response.raw.length_remaining
         if total is None and not (response.raw.chunked or request.sha256):
-            raise request.error("the answer does not say how long it is")
+            raise request.error("the server reports no Content-Length")
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 received += len(chunk)

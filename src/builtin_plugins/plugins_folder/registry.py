@@ -141,7 +141,7 @@ class Registry:
                 self.refused[str(item.get("name"))] = error.problem
                 continue
             if self.entries.setdefault(entry.name, entry) is not entry:
-                what = f"the name {entry.name} stands twice; the first counts"
+                what = f"the name {entry.name} occurs twice; the first entry counts"
                 self.problems.append(Problem("", what))
 
     @property
@@ -243,7 +243,7 @@ def _read(path: str) -> dict[str, Any] | None:
     except FileNotFoundError:
         if os.path.islink(path):  # the team's shared file may reappear
             what = f"links to {os.readlink(path)}, which is not there"
-            problem = Problem(path, what, "bring that back, or remove the link")
+            problem = Problem(path, what, "restore the target, or remove the link")
             raise PluginError(problem) from None
         return None
     version = text(path, values, "version")
@@ -274,7 +274,7 @@ def effective_registry(plugins_dir: str) -> Registry:
         damage = error.problem
     last = last_intact(plugins_dir)
     if damage and last.exists:
-        damage.text += "; its last intact state counts until it is mended"
+        damage.text += "; its last intact version counts until it is repaired"
     last.damage = damage
     return last
 

@@ -39,12 +39,12 @@ def _change(
     """Carry out the options; return a description of the tool's new state."""
     if options.uninstall:
         removed = system.uninstall(settings, reporter)
-        return "is uninstalled; your own data stays" if removed else "is not installed"
+        return "is uninstalled; your own data is kept" if removed else "is not installed"
     present = system.installed_as(settings)
     if options.upgrade and not present:
         raise OperationError(f"{settings.name} is not installed")
     if present and not options.upgrade:
-        return f"is installed already ({present}); to upgrade it, add --upgrade"
+        return f"is already installed ({present}); to upgrade it, add --upgrade"
     done = "upgraded" if options.upgrade else "installed"
     return f"is {done}: {system.install(settings, reporter)}"
 

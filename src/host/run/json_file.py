@@ -74,7 +74,7 @@ class _Rules:
         made = dict(pairs)
         if len(made) != len(pairs):
             key = next(key for key, _ in pairs if made.pop(key, made) is made)
-            raise NotStrictError(f'the key "{key}" stands twice in one object', f'"{key}"')
+            raise NotStrictError(f'the key "{key}" occurs twice in one object', f'"{key}"')
         return made
 
     @staticmethod

@@ -82,12 +82,12 @@ class Project:
             return  # it does not exist
         remedy, mode = "", status.st_mode
         if not self.is_named and status.st_uid not in owners(self.environ):
-            text = "belongs to another user, so this project is not used"
+            text = "belongs to another user, so this project is ignored"
         elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
-            text = "everybody can write it, so this project is not used"
+            text = "every user can write to it, so this project is ignored"
             remedy = "" if mode & _stat.S_ISVTX else "o-w"  # /tmp stays as it is
         elif mode & 0o020 and not _is_own_group(status, self.environ):
-            text, remedy = "other users can write it, so this project is not used", "g-w"
+            text, remedy = "other users can write to it, so this project is ignored", "g-w"
         else:
             return
         raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))

@@ -50,7 +50,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         return {}
     _check_text(path, content)
     if status.st_mode & _stat.S_IWOTH:
-        raise _error(path, "everybody may write to it", f"run: chmod o-w {path}")
+        raise _error(path, "every user can write to it", f"run: chmod o-w {path}")
     bash = find_bash(environ)
     if bash is None:
         raise MissingError(Problem(path, "bash is needed to read it and is not on PATH"))

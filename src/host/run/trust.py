@@ -109,7 +109,7 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
         with open(path, "rb", buffering=0) as file:
             status = posix.fstat(file.fileno())
             if status.st_uid not in owners(environ) or status.st_mode & 0o022:
-                what = "somebody else can write it"
+                what = "another user can write to it"
                 raise OperationError(Problem(path, what, f"check it, then run: chmod 600 {path}"))
             content = file.read(_LARGEST)
     except (FileNotFoundError, NotADirectoryError):

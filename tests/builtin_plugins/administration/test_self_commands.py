@@ -217,7 +217,7 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
         assert shown.status == 0
         missing, required = shown.stderr.splitlines()
         assert missing == (
-            f"cli: warning: {folder}/.env.local: this file of variables is not there"
+            f"cli: warning: {folder}/.env.local: this environment file does not exist"
         )
         empty = "TIMEOUT must have a value in your environment, or be unset there"
         assert required.startswith(
@@ -325,13 +325,13 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     (target / "core" / "cli.json").write_text('{"name": "Mine", "version": "9.9.9"}')
     first = made.run("self", "init", str(target), "--name", "acme")
     assert first.status == 0
-    assert f"start it with: '{target}/core/acme'\n" in first.stdout
+    assert f"to start it: '{target}/core/acme'\n" in first.stdout
     fresh = Made(target, target / "core" / "acme", made.home)
     assert fresh.run("--version").stdout == "Mine 9.9.9\n"
     assert not (target / "commands").exists()  # examples come with a new cli.json only
     fresh.write({"commands/mine.sh": "#!/bin/sh\necho mine\n"})
     again = made.run("self", "init", str(target), "--name", "acme")
-    assert "every file is there" in again.stdout
+    assert "all files exist already" in again.stdout
     assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout
     start = "\nto put it on PATH, in your shell's start-up file: export PATH='"
     assert f"{start}{target}/core':$PATH\n" in again.stdout
@@ -356,7 +356,7 @@ def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_pa
     (there / "acme").unlink()
     (there / "acme").symlink_to(target / "core" / "acme")
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    assert "\non PATH it is acme\nnext: acme self new command team hello\n" in shown
+    assert "\nits name on PATH: acme\nnext: acme self new command team hello\n" in shown
     for shell, offered in (("/bin/zsh", True), ("/bin/tcsh", False)):
         env = {**path, "SHELL": shell}
         shown = made.run("self", "init", str(target), "--name", "acme", env=env).stdout

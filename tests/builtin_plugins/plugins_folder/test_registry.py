@@ -193,7 +193,7 @@ def test_one_at_a_time(tmp_path: Path) -> None:
     assert len(read_registry(path).entries) == 20
     with (
         exclusive(str(tmp_path)),
-        pytest.raises(OperationError, match="under way"),
+        pytest.raises(OperationError, match="in progress"),
         exclusive(str(tmp_path)),
     ):
         pass

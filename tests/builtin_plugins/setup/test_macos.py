@@ -75,7 +75,7 @@ def test_install_upgrade_uninstall(mac: Mac, capfd: pytest.CaptureFixture[str]) 
     assert mac.asked() == ["install --cask tool", "upgrade --cask tool", "uninstall --cask tool"]
     shown = capfd.readouterr()
     assert shown.out == ""
-    for expected in ("brew says install", "Tool is installed already", "Tool is not installed"):
+    for expected in ("brew says install", "Tool is already installed", "Tool is not installed"):
         assert expected in shown.err
 
 

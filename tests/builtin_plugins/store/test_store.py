@@ -15,7 +15,7 @@ from host.errors import OperationError
 from testing.machine import PATHS
 
 MARK = ".mark"
-BUSY = "another change is under way"
+BUSY = "another change is in progress"
 
 
 def store_at(root: Path, link: str = "versions/current") -> Store:
@@ -205,7 +205,7 @@ def test_what_cannot_be_removed_is_returned_and_is_no_version(tmp_path: Path) ->
         os.close(inside)
         for _ in range(2):
             [problem] = store.collect()
-            assert str(problem).startswith(f"{store.path(STAGE + '1')} is too deep")
+            assert str(problem).startswith(f"{store.path(STAGE + '1')} is too deeply nested")
         assert store.versions() == []
         add(store, "1", "again")
         assert Path(store.path("1"), MARK).read_text() == "again"

@@ -76,7 +76,7 @@ SYNTAX = {
     "NaN": ('{"name": "NaN",\n "x": NaN}', "2:7: NaN "),
     "Infinity": ('{"x": [Infinity]}', "1:8: Infinity "),
     "-Infinity": ('{"a\\"NaN": "\\\\", "x": -Infinity}', "1:23: -Infinity "),
-    "key twice": ('{"name": "N", "name": "M"}', '1:15: the key "name" stands twice'),
+    "key twice": ('{"name": "N", "name": "M"}', '1:15: the key "name" occurs twice'),
     "key twice inside": (f'{{{BASE}, "envs": {{"A": 1, "A": 1}}}}', '1:77: the key "A" '),
     "octal": ('{"x": 012}', "1:8: expecting ',' delimiter"),
     "plus": ('{"x": +1}', "1:7: expecting value"),

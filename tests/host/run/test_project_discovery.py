@@ -160,7 +160,7 @@ def test_an_open_project_is_one_line_in_a_listing(shop: Shop) -> None:
     done = shop.run()
     assert (done.status, "webshop" in done.stdout) == (0, False)
     assert done.stderr == (
-        f"cli: warning: {shop.root}: everybody can write it, so this project is not used\n"
+        f"cli: warning: {shop.root}: every user can write to it, so this project is ignored\n"
     )  # nobody should close /tmp
     shop.root.chmod(0o777)
     assert shop.run().stderr.endswith(f"is not used; run: chmod o-w {shop.root}\n")

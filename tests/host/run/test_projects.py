@@ -176,7 +176,7 @@ def check_case(shop: Shop, change: Callable[[Shop], object], words: str, expecte
     assert not shop.ran
     if expected == "unusable":
         assert done.status in (1, 2)
-        assert "so this project is not used" in done.stderr
+        assert "so this project is ignored" in done.stderr
     else:
         why = "is not trusted" if expected == "asks" else "has changed since it was trusted"
         assert done.all == shop.refusal(words, why)
@@ -237,7 +237,7 @@ def test_cli_trust_is_exempt_from_the_check_of_owners_only(shop: Shop) -> None:
     assert shop.run("build", **trusted).status == 0
     assert shop.run("build", CLI_TRUST="").status == 2
     (shop.root / ".cli").chmod(0o777)
-    assert "everybody can write it" in shop.run("build", **trusted).stderr
+    assert "every user can write to it" in shop.run("build", **trusted).stderr
 
 
 @only_root
@@ -254,7 +254,8 @@ def test_under_sudo_the_callers_own_files_count(shop: Shop) -> None:
 def test_no_global_option_answers(shop: Shop, before: list[str]) -> None:
     assert shop.run(*before, "build").all == shop.refusal("build")
     done = shop.run(*before, "self", "trust")
-    line = f"cli: {shop.root}: there is no terminal to ask on; to agree without a question: --yes\n"
+    remedy = "to agree without a question, add --yes"
+    line = f"cli: {shop.root}: there is no terminal to ask on; {remedy}\n"
     assert done.all == (1, "", line)
     assert not shop.ran
 
@@ -303,7 +304,7 @@ def test_an_env_file_that_others_can_write_is_refused(shop: Shop, path: str) -> 
     assert shop.run("build").status == 0
     (shop.made.home / "ran").unlink()
     (shop.root / "env").chmod(0o666)
-    assert "env: everybody can write it" in shop.run("build").stderr
+    assert "env: every user can write to it" in shop.run("build").stderr
     assert not shop.ran
 
 
@@ -330,7 +331,7 @@ def test_a_state_file_that_others_can_write_trusts_nothing(shop: Shop) -> None:
     done = shop.run("build")
     assert (done.status, shop.ran) == (1, False)
     assert done.stderr == (
-        f"cli: {shop.state}: somebody else can write it; check it, then run: "
+        f"cli: {shop.state}: another user can write to it; check it, then run: "
         f"chmod 600 {shop.state}\n"
     )
 

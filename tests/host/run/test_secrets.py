@@ -333,4 +333,4 @@ def test_a_file_that_others_can_write_gives_a_project_no_secret(install, tmp_pat
     shop.trust()
     assert shop.run("build").status == 0
     (shop.root / ".cli/commands/token").chmod(0o666)
-    assert "token: everybody can write it" in shop.run("build").stderr
+    assert "token: every user can write to it" in shop.run("build").stderr

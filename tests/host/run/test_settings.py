@@ -371,7 +371,11 @@ def test_a_file_that_everybody_may_write_is_an_error_with_the_chmod(place, mode)
     path = write(place, "X=1\n")
     os.chmod(path, mode)
     result = place.run("demo", "show")
-    assert result.all == (1, "", f"cli: {path}: everybody may write to it; run: chmod o-w {path}\n")
+    assert result.all == (
+        1,
+        "",
+        f"cli: {path}: every user can write to it; run: chmod o-w {path}\n",
+    )
     subprocess.run(["sh", "-c", result.stderr.partition("run: ")[2]], check=True)
     assert variables(place.run("demo", "show").stdout) == {"X": "1"}
     os.chmod(path, 0o664)

@@ -44,7 +44,7 @@ class New(Words):
             yield f"failed and left {state}"
 
     def unsettled(self, new: list[str], state: list[str], again: Outcome) -> Iterator[str]:
-        there = state == new and "is a command already" in again.err
+        there = state == new and "is already a command" in again.err
         if (again.status and not there) or self.state() != new:
             yield f"{again} {self.state()}"
 

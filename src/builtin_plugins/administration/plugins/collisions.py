@@ -36,7 +36,7 @@ def check_collisions(
         if there and there.project != entry.name:
             raise PluginError(
                 f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
-                "and only one of a name works",
+                "and only one plugin of a name works",
                 "ask for another name" if there.ours else "remove that one first",
             )
     own, others = declarations(lock, entry)
@@ -75,7 +75,7 @@ def check_collisions_in_copy(
     for warning in warnings:
         session.messages.warn(warning)
     if entry.enabled and not has_contents:
-        raise PluginError(f"{entry.name}: holds no command and no hook")
+        raise PluginError(f"{entry.name}: contains no commands and no hooks")
     _refuse(session, entry, taken, force=force)
 
 
@@ -103,7 +103,7 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
     for line, is_kept in taken.items():
         if not is_kept:
             raise PluginError(
-                f"{line}, and that of {entry.name} would be found in its place",
+                f"{line}, which {entry.name} would replace",
                 "disable or remove one of the two plugins",
             )
     if taken and not force:
@@ -124,7 +124,7 @@ def _taken(
         there = before.find(one)
         if there.kind == "command" and there.words == one:
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
-            taken[f"{' '.join(one)} is a command of {owner} already"] = is_kept(there)
+            taken[f"{' '.join(one)} is already a command of {owner}"] = is_kept(there)
         elif one[0] in NOT_CATEGORIES:
             taken[f"{' '.join(one)} cannot be called: {one[0]} is reserved"] = True
     return taken

@@ -124,7 +124,7 @@ def read_wheel(path: str) -> PluginContents:
             Version(wheel.manifest.version)  # both become file names
             _check_record(found, root)
         except (KeyError, OSError, ValueError) as failure:
-            raise OperationError(f"{called}: not a sound wheel: {failure}") from None
+            raise OperationError(f"{called}: not a valid wheel: {failure}") from None
         return wheel
 
 
@@ -134,7 +134,7 @@ def _check_record(found: Any, root: str) -> None:
     listed = {row[0] for row in rows if row}
     files = {str(one.relative_to(root)) for one in Path(root).rglob("*") if one.is_file()}
     if foreign := listed - files:
-        raise ValueError(f"its RECORD lists {min(foreign)}, which it does not contain")
+        raise ValueError(f"its RECORD lists {min(foreign)}, which the wheel does not contain")
     if unlisted := {one for one in files - listed if "/RECORD." not in one}:  # signatures
         raise ValueError(f"its RECORD does not list {min(unlisted)}")
 

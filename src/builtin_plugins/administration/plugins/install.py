@@ -32,7 +32,7 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
     if not is_plugin_name(entry.name):
         raise PluginError(f"{entry.name!r} cannot name a plugin; {NAME_RULE}{hint}")
     if entry.name in entries:
-        raise PluginError(f"{entry.name} is the name of another plugin{hint}")
+        raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
 
 def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool) -> Staged:
@@ -74,7 +74,7 @@ def install(
             check_new_name(entry, registry.entries)
             place = os.path.join(tx.plugins_dir, entry.name)
             if os.path.lexists(place):
-                raise PluginError(f"{place} is in the way", f"remove it{source.name_hint}")
+                raise PluginError(f"{place} already exists", f"remove it{source.name_hint}")
         enabled = there.enabled if there else entry.enabled
         entry = entry.replaced(installed_at=now(), enabled=enabled)
         if entry.version_dir:

@@ -127,10 +127,10 @@ def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
 
 def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, program: str) -> Row:
     if plugin is None:
-        reason = f"its files are gone; bring them back with: {program} self plugin sync"
+        reason = f"its files are missing; restore them with: {program} self plugin sync"
         if entry.is_local:
             what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
-            reason = f"{what} is gone; put it back, or: {remove} {entry.name}"
+            reason = f"{what} is missing; restore it, or: {remove} {entry.name}"
         return Row(entry, "missing", reason)
     known, said = lock.plugins.get(entry.name), plugin.manifest
     reason = str(plugin.problem or (known.broken if known else ""))
@@ -191,7 +191,7 @@ def _distribution_row(entry: Entry, lock: Lock, program: str) -> Row:
         state = "broken"
     elif not version:
         state = "missing"
-        reason = f"the distribution is not installed; {program} self plugin sync brings it back"
+        reason = f"the distribution is not installed; {program} self plugin sync restores it"
     elif entry.version not in ("", version):
         reason = f"{entry.version} was added; {version} is installed now"
     return Row(

@@ -106,7 +106,7 @@ def _own_files(one: Definition) -> dict[str, bytes]:
 def why_it_stays(session: Session, entry: Entry) -> str:
     """Return why `update` would skip a plugin, "" if it would not."""
     if entry.is_local:
-        return "every edit is live"
+        return "edits take effect at once"
     if source_of(entry).is_one_version:
         other = f"another version comes with: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"

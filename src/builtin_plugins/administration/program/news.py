@@ -51,7 +51,7 @@ def _mention(session: Session, stamp: str) -> None:
     git = Git(session.layout.root, session.environ, _LOCAL_SECONDS)
     found = read_regular(stamp, 64, OperationError).decode("ascii", "replace")
     if _COMMIT.fullmatch(found) and not _has(git, found):
-        news = "there is news of your team's commands; to get it"
+        news = "your team's commands have changed; to update"
         session.messages.line(f"{session.program}: {news}: {session.program} self sync")
 
 

@@ -142,7 +142,7 @@ def renew(root: str, warn: Callable[[str], object], without: Collection[str] = (
         if became in ("missing", "former"):
             write_file(path, file.source.read_bytes())
         elif became == "changed":
-            warn(f"{path}: has changes of yours and stays; this version has another")
+            warn(f"{path}: kept, because you changed it; this version ships another one")
 
 
 def _record(root: str, without: Collection[str]) -> None:

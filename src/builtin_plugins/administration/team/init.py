@@ -87,7 +87,7 @@ def init_from(
         name = name or next(launchers, session.program)
         if came_from(root, session.environ) != source.entry.source:
             raise OperationError(
-                f"{root}: there is an installation that was not made from {source.entry.source}",
+                f"{root}: this installation was not made from {source.entry.source}",
                 "name another directory, or --name NAME",
             )
         _finish(session, source, root, name, yes=yes, timeout=timeout)
@@ -145,7 +145,9 @@ def _make(
 ) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
     if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
-        raise OperationError(f"{root}: is in the way", "name another directory, or --name NAME")
+        raise OperationError(
+            f"{root}: already exists and is not empty", "name another directory, or --name NAME"
+        )
     _complete(source, tx, name)
     staged = session_of(session, tx.tree, name)
     session.show_lines(f"{name} from {source.entry.source}, to be made in {root}")
@@ -241,7 +243,7 @@ def _finish(
     launcher = os.path.join(root, "core", name)
     if not is_launcher(launcher):
         if os.path.lexists(launcher):
-            raise OperationError(f"{launcher}: is in the way and is no launcher", "move it")
+            raise OperationError(f"{launcher}: already exists and is not a launcher", "move it")
         write_launcher(launcher)
     remember(root)
     there = session_of(session, root, name)

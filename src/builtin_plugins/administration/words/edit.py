@@ -29,7 +29,7 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
         return wrong.problem.path
     if found.plugin and not found.dev:
         session.messages.warn(
-            f"{' '.join(words)} is of the plugin {found.plugin}: its next update undoes changes"
+            f"{' '.join(words)} is of the plugin {found.plugin}, whose next update discards changes"
         )
     chosen = found.definition
     file = chosen.file if chosen else ""

@@ -51,7 +51,7 @@ def command(
     order = sorted(wanted, key=lambda name: (not shown[name].rank, name))
     described = [_described(name, shown.get(name)) for name in (*order, *unset)]
     for path in layers.missing:
-        session.messages.warn(f"{path}: this file of variables is not there")
+        session.messages.warn(f"{path}: this environment file does not exist")
     for entry in layers.unasked:
         session.messages.line(f"{session.program}: {entry}: not asked for its variables")
     pending = definition.required_envs if layers.unasked else definition.secrets

@@ -55,22 +55,24 @@ def command(
     words = words or (tool.name,)
     for word in words:
         if not is_word(word):
-            raise UsageError(f"{word}: not a word for a category", "use letters, digits and ._-")
+            raise UsageError(
+                f"{word}: cannot be the word of a category", "use letters, digits and ._-"
+            )
     if words[0] in NOT_CATEGORIES:
-        raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
+        raise UsageError(f"{words[0]}: this word is reserved", "choose another one")
     is_agreed_to = yes or not tool.listing
     question = f"Run {tool.name} to list the recipes of {source}?"
     if not (is_agreed_to or (is_attended() and is_agreed(question))):
         what = f"{source}: nothing was imported"
-        raise OperationError(what, "to agree without a question: --yes")
+        raise OperationError(what, "to agree without a question, add --yes")
     recipes = recipes_in(source, tool, session.environ)
     if not recipes:
-        raise OperationError(f"{source}: there is no recipe in it")
+        raise OperationError(f"{source}: contains no recipes")
     base, root = _base(session, plugin, project=project)
     folder = base.joinpath(*words)
     if folder.exists() and not update:
         hint = "to refresh an import, add --update; or name other words"
-        raise OperationError(f"{folder}: exists already", hint)
+        raise OperationError(f"{folder}: already exists", hint)
     scripts = dict(_scripts(session, tool, source, folder, recipes, root))
     with os_errors_explained(folder):
         make_directory(str(folder))
@@ -114,9 +116,11 @@ def _scripts(
         words = [word for word in re.split("[:/]+", recipe.name) if word]
         path = folder.joinpath(*words[:-1], f"{words[-1] if words else ''}.sh")
         if not words or not all(map(is_word, words)):
-            session.messages.warn(f"{recipe.name}: left out, as it cannot be a command's name")
+            session.messages.warn(f"{recipe.name}: skipped, because it cannot be a command's name")
         elif path in seen:
-            session.messages.warn(f"{recipe.name}: left out, as another recipe has these words")
+            session.messages.warn(
+                f"{recipe.name}: skipped, because another recipe has the same words"
+            )
         else:
             seen.add(path)
             yield path, _script(tool, source, recipe, _call(tool, source, path.parent, root))
@@ -173,7 +177,7 @@ def _synchronize(session: Session, folder: Path, source: Path, scripts: Mapping[
         now = path.read_text(errors="replace") if path.exists() else None
         if now not in (None, wanted) and not _is_as_written(now or "", source):
             if wanted is not None:
-                session.messages.warn(f"{path}: left as it is, as it was changed by hand")
+                session.messages.warn(f"{path}: kept, because it was changed by hand")
         elif wanted is None:
             path.unlink()
             with suppress(OSError):

@@ -68,7 +68,7 @@ def command(
             is_there = os.path.lexists(launcher)
             if is_there and not is_launcher(str(launcher), anywhere=True):
                 raise OperationError(
-                    f"{launcher}: is in the way and is no launcher", "move it, or use --name"
+                    f"{launcher}: already exists and is not a launcher", "move it, or use --name"
                 )
             made = add_missing(str(root), program)
             if not is_there:
@@ -76,19 +76,19 @@ def command(
                 made += 1
             remember(str(root))
     session.show_lines(
-        f"{root}: {plural(made, 'file')} made" if made else f"{root}: every file is there",
+        f"{root}: {plural(made, 'file')} made" if made else f"{root}: all files exist already",
         *_next_steps(session, root, launcher),
     )
 
 
 def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
     name, path = launcher.name, shlex.quote(str(launcher))
-    yield f"start it with: {path}"
+    yield f"to start it: {path}"
     found = find_program(name, session.environ)
     # A script that pip made uses the installation of its name in the data directory.
     usual = session.layout.default and (session.program, session.layout.root) == (name, str(root))
     if found and (usual or os.path.realpath(found) == os.path.realpath(launcher)):
-        yield f"on PATH it is {name}"
+        yield f"its name on PATH: {name}"
         path = name
     elif found:
         link = f"ln -s {path} ~/.local/bin/NAME"

@@ -116,16 +116,16 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | by
     """
     for word in words:
         if not is_word(word):
-            what = f"{word}: no word for a command or a category"
+            what = f"{word}: cannot be the word of a command or a category"
             raise UsageError(what, "use letters, digits and ._-")
     if words[0] in NOT_CATEGORIES:
-        raise UsageError(f"{words[0]}: is this program's own word", "choose another one")
+        raise UsageError(f"{words[0]}: this word is reserved", "choose another one")
     found = session.find(words)
     owner = found.definition if found.kind == "command" else None
     if owner and (len(found.words) == len(words) or not owner.is_script):
         taken = " ".join(found.words)
         see = f"see: {session.program} self which {taken}"
-        raise OperationError(f"{taken} is a command already", see)
+        raise OperationError(f"{taken} is already a command", see)
     at, left = session.installation.commands_dir, list(words)
     while len(left) > 1 and os.path.isdir(os.path.join(at, left[0])):
         at = os.path.join(at, left.pop(0))
@@ -156,7 +156,7 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     [top] = {name.partition("/")[0] for name in files}
     target, stage = os.path.join(directory, top), os.path.join(directory, _STAGE)
     if os.path.lexists(target):
-        raise OperationError(f"{target}: is there already", "choose another name, or remove it")
+        raise OperationError(f"{target}: already exists", "choose another name, or remove it")
     with os_errors_explained(target):
         os.makedirs(directory, exist_ok=True)
         with locked(os.path.realpath(directory), PATIENCE):

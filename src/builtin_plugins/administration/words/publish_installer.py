@@ -19,7 +19,7 @@ def command(session: Session, source: str | None) -> None:
     """
     source = source or came_from(session.layout.root, session.environ)
     if not source:
-        raise UsageError("it is not known what this installation was made of", "name its SOURCE")
+        raise UsageError("this installation does not record its source", "name its SOURCE")
     program, address = session.program, shlex.quote(team_source(source).entry.source)
     values = {
         "WHAT": f"{program} from {address}",

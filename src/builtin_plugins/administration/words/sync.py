@@ -42,7 +42,7 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
     timeout, root = checked_timeout(timeout), session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
-        update = f"bring it forward with: {session.program} self update"
+        update = f"update it with: {session.program} self update"
         raise OperationError(f"{root}: is the program's own checkout", update)
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)
@@ -70,7 +70,7 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
     try:
         git("rev-parse", "@{upstream}")
     except OperationError:
-        what = f"{root}: its branch follows none of a remote repository"
+        what = f"{root}: its branch has no upstream branch"
         raise OperationError(what, "git branch --set-upstream-to=origin/BRANCH") from None
     address = git("ls-remote", "--get-url").decode().strip()
     ask_server(git, address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
@@ -91,7 +91,7 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
     plugins_dir = os.path.relpath(session.installation.plugins_dir, root)
     wanted = read_registry(os.path.join(tx.tree, plugins_dir, FILE_NAME), shared=True)
     if not dry_run:
-        confirm("Bring it here?", yes, "stays as it is")
+        confirm("Update?", yes, "nothing was changed")
         with signals_blocked():
             fast_forward(git, old, new)
     return wanted

@@ -47,7 +47,7 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     root = project.root
     if not os.path.isdir(project.commands_dir):
         remedy = f"a project has .{session.program}/commands/"
-        raise OperationError(f"{root}: is no project", remedy)
+        raise OperationError(f"{root}: is not a project", remedy)
     for path in (root, project.commands_dir):
         project.check(path)
     commands = project_contents(project).commands
@@ -56,7 +56,7 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     if not yes:
         if not is_attended():
             raise OperationError(
-                f"{root}: there is no terminal to ask on", "to agree without a question: --yes"
+                f"{root}: there is no terminal to ask on", "to agree without a question, add --yes"
             )
         for line in lines:
             session.messages.line(line)

@@ -45,12 +45,12 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         *(f"  the line in {completion.start_up_file(one, program, environ)}" for one in completed),
         "stays:",
         f"  {root}: everything else in it",
-        f"  {sys.prefix}: the Python environment; remove it when nothing else runs by it",
-        *(f"  {one}: another installation, which runs by that environment" for one in siblings),
+        f"  {sys.prefix}: the Python environment; remove it when nothing else uses it",
+        *(f"  {one}: another installation, which uses that environment" for one in siblings),
     )
     if not (yes or is_attended()):
-        raise OperationError("nobody is here to be asked; nothing was removed", "add --yes")
-    confirm(f"Uninstall {printable(program)}?", yes, "stays as it is")
+        raise OperationError("there is no terminal to ask on; nothing was removed", "add --yes")
+    confirm(f"Uninstall {printable(program)}?", yes, "nothing was changed")
     with os_errors_explained():
         for shell in completed:
             completion.complete_in(shell, program, environ, present=False)

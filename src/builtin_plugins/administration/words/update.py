@@ -67,7 +67,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
             if is_launcher(launcher_of(layout)):  # not updated by a killed update, or by pipx
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
-        confirm("Update?", yes, "stays as it is")
+        confirm("Update?", yes, "nothing was changed")
         bring()
     session.show_lines("updated")
 
@@ -80,7 +80,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
 
     def bring() -> None:
-        tx.reporter.debug("the new version is whole; it takes the old one's place")
+        tx.reporter.debug("the new version is complete; it replaces the old one")
         with signals_blocked(), undoing() as undo:
             _swap_in(copy, layout, tx, undo)
 
@@ -136,7 +136,7 @@ def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -
         return
     with open(path, "rb") as file:
         undo.callback(write_file, path, file.read())
-    failing = f"{path}: cannot be renewed"
+    failing = f"{path}: cannot be updated"
     warnings = ask(sys.executable, "host", "--safe", "self", "launcher", path, failing=failing)
     for line in warnings.splitlines():
         tx.reporter.warn(line)

@@ -122,7 +122,7 @@ def remove_tree(path: str) -> None:
     try:
         shutil.rmtree(path)
     except RecursionError:
-        raise OperationError(f"{path} is too deep to be removed here", f"rm -r {path}") from None
+        raise OperationError(f"{path} is too deeply nested to remove", f"rm -r {path}") from None
 
 
 def copy_tree(source: str, target: str, **how: Any) -> None:

@@ -30,7 +30,7 @@ def locked(
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
     try:
         if not take_lock(descriptor, patience, waiting):
-            raise OperationError(f"{path}: another change is under way", "try again")
+            raise OperationError(f"{path}: another change is in progress", "try again")
         yield descriptor
     finally:
         os.close(descriptor)

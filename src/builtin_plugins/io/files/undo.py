@@ -32,7 +32,7 @@ def undoing() -> Iterator[ExitStack]:
             undo.close()
         except (OSError, HostError) as second:
             raise OperationError(
-                f"{_worded(failure)}; and what was done could not be undone ({_worded(second)})"
+                f"{_worded(failure)}; the changes could not be undone ({_worded(second)})"
             ) from None
         raise
 

@@ -19,14 +19,14 @@ def check_fast_forward(
     """
     if git("merge-base", old, new).decode().strip() != old:
         raise OperationError(
-            f"{git.directory}: has commits of its own, so it cannot be fast-forwarded",
+            f"{git.directory}: has local commits, so it cannot be fast-forwarded",
             f"run: {remedy}",
         )
     changed = _names(git, old, new)
     for name in _names(git, old):
         if name in changed:
             raise OperationError(
-                f"{git.directory}/{name}: has changes of yours",
+                f"{git.directory}/{name}: has local changes",
                 f"commit them, or undo them with: git checkout -- {name}",
             )
     with suppress(OperationError):  # it also fails if files differ

@@ -69,7 +69,7 @@ def run(
         _, printed = process.communicate()
     lines = [line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()]
     if process.returncode:
-        raise OperationError(f"with sudo: {'; '.join(lines) or 'no reason given'}")
+        raise OperationError(f"with sudo: {'; '.join(lines) or 'failed without a message'}")
     for line in lines:
         reporter.warn(line)
 

@@ -58,7 +58,7 @@ def uninstall(settings: Settings, reporter: Reporter) -> bool:
     is_own = state.owners(places)
     for path in is_own:
         if is_own[path] is False:
-            reporter.warn(f"{path} stays: setup did not make it")
+            reporter.warn(f"{path} is kept: setup did not create it")
     if True in is_own.values():
         sudo = elevated.find_sudo(places)
         if sudo is None:
@@ -66,5 +66,5 @@ def uninstall(settings: Settings, reporter: Reporter) -> bool:
         else:
             elevated.run(sudo, settings, reporter)
     if state.is_installed(places):
-        raise OperationError(f"{settings.name} stays: setup did not install it")
+        raise OperationError(f"{settings.name} is kept: setup did not install it")
     return True in is_own.values()

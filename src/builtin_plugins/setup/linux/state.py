@@ -67,7 +67,7 @@ def refuse_foreign(places: Places) -> None:
     for (path, is_own), suffix in zip(owners(places).items(), PATHS, strict=True):
         if is_own is False:
             raise OperationError(
-                f"{path} exists and setup did not make it",
+                f"{path} exists, and setup did not create it",
                 f"move it away or set {variable(places.tool, suffix)}",
             )
 

@@ -77,5 +77,5 @@ def test_what_is_no_wheel(tmp_path: Path, files: dict[str, str]) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
             archive.writestr(name, content)
-    with pytest.raises(OperationError, match=r"^acme-1\.0-py3-none-any\.whl: not a sound wheel: "):
+    with pytest.raises(OperationError, match=r"^acme-1\.0-py3-none-any\.whl: not a valid wheel: "):
         read_wheel(str(path))

@@ -73,7 +73,7 @@ def test_the_last_intact_state_counts(two: Made, content: str | None) -> None:
     assert two.run("other", "hi").status == 2
     told = two.run()
     assert told.status == 0
-    assert "its last intact state counts until it is mended" in told.stderr
+    assert "its last intact version counts until it is repaired" in told.stderr
     assert told.stderr.count("\n") == 1
     states = {name: row["state"] for name, row in listed(two).items()}
     assert states == {"one": "enabled", "two": "enabled", "three": "disabled"}

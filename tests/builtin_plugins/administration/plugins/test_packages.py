@@ -36,7 +36,7 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     either.source(either.acme("2.0"), mark)
     mark.unlink()
     dry = plugin(made, "update", "--dry-run")
-    assert dry.stdout == "acme-cli: 1.0 → 2.0, which is to be built\n"
+    assert dry.stdout == "acme-cli: 1.0 → 2.0, built from source\n"
     assert answering(made, "n\n", "update").status == 1
     assert not mark.exists()
     assert plugin(made, "update").status == 0
@@ -108,7 +108,7 @@ def test_an_environment_made_anew_gets_its_plugins_back(either: Environment) -> 
     row = listed(made)["acme-cli"]
     assert (row["state"], row["reason"]) == (
         "missing",
-        "the distribution is not installed; cli self plugin sync brings it back",
+        "the distribution is not installed; cli self plugin sync restores it",
     )
     dry = plugin(made, "sync", "--dry-run")
     assert dry.all == (0, f"acme-cli 1.0 (pip, {path})\n", "")
@@ -116,10 +116,10 @@ def test_an_environment_made_anew_gets_its_plugins_back(either: Environment) -> 
     done = plugin(made, "sync")
     assert (done.status, done.stdout) == (
         0,
-        f"acme-cli 1.0 (pip, {path})\nbrought in acme-cli\n",
+        f"acme-cli 1.0 (pip, {path})\ninstalled acme-cli\n",
     ), done.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    assert plugin(made, "sync").stdout == "nothing to bring in\n"
+    assert plugin(made, "sync").stdout == "every plugin is already installed\n"
 
 
 def test_the_life_of_a_package_with_uv(with_uv: Environment) -> None:
@@ -175,7 +175,7 @@ def test_a_registry_of_somebody_else_with_an_odd_version(
         plugins = [{**entry, "version": version}]
         team.write_text(json.dumps({"version": "1.0.0", "plugins": plugins}))
         done = plugin(environment.made, "sync", str(team))
-        assert (done.status, done.stderr) == (2, f"cli: acme-cli: {version} is no version\n")
+        assert (done.status, done.stderr) == (2, f"cli: acme-cli: {version} is not a version\n")
 
 
 def test_a_kept_wheel_that_is_damaged_is_brought_again(environment: Environment) -> None:

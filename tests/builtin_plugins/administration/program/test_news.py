@@ -17,7 +17,7 @@ from testing.terminal import on_terminal
 
 Install = Callable[..., Made]
 
-NEWS = "cli: there is news of your team's commands; to get it: cli self sync\n"
+NEWS = "cli: your team's commands have changed; to update: cli self sync\n"
 DAY = 86_400
 
 

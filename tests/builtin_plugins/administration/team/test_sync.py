@@ -29,12 +29,12 @@ def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
     shown = f"{come}{plugin}  (here: {before[:12]})\n"
     assert team.colleague.run("self", "sync", "--dry-run").all == (0, shown, "")
     assert team.colleague.run("deploy", "prod").status == 2
-    brought = f"brought in ops\nops: {before[:12]} → {after[:12]}\n  + ops bye says hi\n"
+    brought = f"installed ops\nops: {before[:12]} → {after[:12]}\n  + ops bye says hi\n"
     assert team.colleague.run("self", "sync").all == (0, f"{come}{plugin}\n{brought}", "")
     assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
     assert team.colleague.run("ops", "bye").all == (0, "hi\n", "")
     assert team.status() == ""
-    nothing = f"acme: {new[:12]} is the newest\nnothing to bring in\n"
+    nothing = f"acme: {new[:12]} is the newest\nevery plugin is already installed\n"
     assert team.colleague.run("self", "sync").all == (0, nothing, "")
     assert team.colleague.run("self", "plugin", "rollback", "ops").status == 0
     assert team.colleague.run("ops", "bye").status == 2
@@ -59,7 +59,7 @@ def test_a_change_in_the_way_is_refused(team: Team) -> None:
     assert done.all == (
         1,
         "",
-        f"acme: {mine}: has changes of yours; commit them, or undo them with: "
+        f"acme: {mine}: has local changes; commit them, or undo them with: "
         "git checkout -- commands/deploy/staging.sh\n",
     )
     assert mine.read_text() == script("mine")
@@ -92,7 +92,7 @@ def test_a_link_that_comes_is_refused(team: Team, target: str) -> None:
 def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -> None:
     made = install({"pyproject.toml": '[project]\nname = "cli-host"\n'})
     (made.root / ".git").mkdir()
-    said = f"{made.root}: is the program's own checkout; bring it forward with: cli self update"
+    said = f"{made.root}: is the program's own checkout; update it with: cli self update"
     assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
 
 

@@ -142,7 +142,7 @@ def test_a_page_groups_findings_by_check_and_counts_them(install: Install) -> No
         "\n\n3 errors; to fix what is safe: cli self doctor --fix\n"
     )
     fixed = doctor(made, "--fix").stdout
-    assert f"permissions\n  fixed  everybody may write to {made.root}/commands\n" in fixed
+    assert f"permissions\n  fixed  every user can write to {made.root}/commands\n" in fixed
     assert fixed.endswith("\n\n2 errors, 1 fixed\n")
 
 
@@ -150,7 +150,7 @@ def test_below_a_hint_it_does_not_say_that_nothing_is_wrong(install: Install) ->
     found = doctor(install(WELL), SHELL="/bin/bash")
     assert found.all == (
         0,
-        "completion\n  hint   bash does not complete the words of cli\n"
+        "completion\n  hint   bash has no Tab completion for cli\n"
         "         cli self completion bash --install\n\n1 hint\n",
         "",
     )
@@ -159,7 +159,7 @@ def test_below_a_hint_it_does_not_say_that_nothing_is_wrong(install: Install) ->
 def test_a_terminal_gets_colours(install: Install) -> None:
     status, shown = on_terminal(install(WELL), "self", "doctor", SHELL="/bin/bash")
     assert status == 0
-    assert "\033[1mcompletion\033[0m\n  \033[36mhint \033[0m  bash does" in shown
+    assert "\033[1mcompletion\033[0m\n  \033[36mhint \033[0m  bash has" in shown
 
 
 def test_a_registry_that_is_wrong_is_no_plugin_to_switch_off(install: Install) -> None:
@@ -217,7 +217,7 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     checksum = hashlib.sha256(old.read_bytes()).hexdigest()
     made.write({"core/lib/.shipped": f"{checksum}  core/lib/logger.sh\n"})
     row = only(made)
-    assert row["message"] == f"{old}: of another version than this program"
+    assert row["message"] == f"{old}: from another version of this program"
     line = row["remedy"]
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
     made.run("-c", line, executable=Path("/bin/bash"), env={"PATH": path})
@@ -226,13 +226,13 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
 
 
 FIXED = {
-    "an older launcher": (make_older, "launcher", "is of another version than this program"),
-    "directory": (make_open, "permissions", "everybody may write to "),
-    "settings": (make_settings_open, "permissions", "everybody may write to "),
+    "an older launcher": (make_older, "launcher", "belongs to another version of this program"),
+    "directory": (make_open, "permissions", "every user can write to "),
+    "settings": (make_settings_open, "permissions", "every user can write to "),
     "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),
     "no interpreter": (lose_interpreter, "launcher", "its interpreter /nowhere/python is missing"),
-    "no packages": (lose_packages, "launcher", "is of another version than this program"),
-    "lock": (open_lock, "lock", "somebody else may write to this lock"),
+    "no packages": (lose_packages, "launcher", "belongs to another version of this program"),
+    "lock": (open_lock, "lock", "other users can write to this lock"),
     "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
 }
 
@@ -316,7 +316,7 @@ def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:
 def test_completion(install: Install) -> None:
     made = install(WELL)
     row = only(made, SHELL="/bin/bash")
-    assert (row["message"], row["hint"]) == ("bash does not complete the words of cli", True)
+    assert (row["message"], row["hint"]) == ("bash has no Tab completion for cli", True)
     assert doctor(made, SHELL="/bin/bash").status == 0
     assert row["remedy"] == "cli self completion bash --install"
     assert made.run("self", "completion", "bash", "--install").status == 0
@@ -331,7 +331,7 @@ def test_bash_and_git(install: Install) -> None:
     row = findings(made, PATH=f"{made.launcher.parent}:/nowhere")[0]
     assert (row["check"], row["message"]) == (
         "programs",
-        "git is missing; plugins come from repositories",
+        "git is missing; it fetches plugins from repositories",
     )
 
 

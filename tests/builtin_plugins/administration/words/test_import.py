@@ -170,13 +170,13 @@ def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
     assert made.run(*again).all == (
         1,
         "",
-        f"cli: {folder}: exists already; to refresh an import, add --update; or name other words\n",
+        f"cli: {folder}: already exists; to refresh an import, add --update; or name other words\n",
     )
     mine = (folder / "a.sh").read_text() + "# mine\n"
     (folder / "a.sh").write_text(mine)
     (made.root / "Makefile").write_text("## First\na: ; @true\n## Second\nb: ; @true\nd: ; @true\n")
     done = made.run(*again, "--update")
-    kept = f"cli: warning: {folder}/a.sh: left as it is, as it was changed by hand\n"
+    kept = f"cli: warning: {folder}/a.sh: kept, because it was changed by hand\n"
     assert done.all == (
         0,
         f"{folder}: 3 commands\ntry it:  cli make\n",
@@ -221,7 +221,7 @@ def test_scripts_of_two_files_may_share_a_folder(install: Install) -> None:
     [
         ("notes.txt", "", "not a file that can be imported"),
         ("package.json", "{", "npm recipes cannot be read"),
-        ("package.json", '{"scripts": []}', "there is no recipe in it"),
+        ("package.json", '{"scripts": []}', "contains no recipes"),
         ("justfile", "build", "just failed: error"),
     ],
 )
@@ -242,7 +242,7 @@ def test_a_tool_runs_only_if_the_user_agreed(install: Install) -> None:
     assert made.run("self", "import", str(file), env=PATHS).all == (
         1,
         "",
-        f"cli: {file}: nothing was imported; to agree without a question: --yes\n",
+        f"cli: {file}: nothing was imported; to agree without a question, add --yes\n",
     )
 
 
@@ -251,9 +251,9 @@ def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
     made = install({"package.json": json.dumps({"scripts": scripts})})
     done = made.run("self", "import", str(made.root / "package.json"))
     assert done.stderr.splitlines() == [
-        "cli: warning: a b: left out, as it cannot be a command's name",
-        "cli: warning: x/y: left out, as another recipe has these words",
-        "cli: warning: ../../up: left out, as it cannot be a command's name",
+        "cli: warning: a b: skipped, because it cannot be a command's name",
+        "cli: warning: x/y: skipped, because another recipe has the same words",
+        "cli: warning: ../../up: skipped, because it cannot be a command's name",
     ]
     assert listed(made) == {"npm ok": "true", "npm x y": "true"}
 

@@ -38,7 +38,9 @@ def test_what_a_kill_leaves_goes_with_the_next_one(
     assert (done.status, done.stderr) == (0, "")
     assert "files made\n" in done.stdout
     assert [path.name for path in root.rglob(".*.tmp")] == []
-    assert made.run("self", "init", str(root)).stdout.startswith(f"{root}: every file is there\n")
+    assert made.run("self", "init", str(root)).stdout.startswith(
+        f"{root}: all files exist already\n"
+    )
 
 
 def test_the_demos_end_quietly_where_nobody_reads_on(install: Install, tmp_path: Path) -> None:
@@ -61,7 +63,7 @@ def test_what_is_in_the_launchers_place_and_is_none_is_told_before_anything_is_m
         theirs.symlink_to("gone")
     else:
         theirs.write_text(text)
-    said = f"cli: {theirs}: is in the way and is no launcher; move it, or use --name\n"
+    said = f"cli: {theirs}: already exists and is not a launcher; move it, or use --name\n"
     assert made.run("self", "init", str(tmp_path / "new")).all == (1, "", said)
     assert [*(tmp_path / "new").rglob("*")] == [theirs.parent, theirs]
     assert made.run("self", "init", str(tmp_path / "new"), "--name", "acme").status == 0
@@ -108,7 +110,7 @@ def test_a_second_one_restores_what_is_needed_and_no_examples(
     for name in ("commands/demo", "config", "plugins"):
         shutil.rmtree(root / name)
     kept = {one for one in everything if one.startswith("commands/")} & files_of(root)
-    nothing = f"{root}: every file is there\n"
+    nothing = f"{root}: all files exist already\n"
     assert made.run("self", "init", str(root)).stdout.startswith(nothing)
     assert files_of(root) == needed | kept
     shutil.rmtree(root / "core/lib")

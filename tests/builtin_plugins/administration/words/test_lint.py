@@ -59,7 +59,7 @@ INDENTED = """\
 DEFINITIONS = {
     "json": ("}", "6:1: ", "trailing comma"),
     "type": ('"hidden": "yes"', '5:3: "hidden": ', "expected true or false, found a string"),
-    "twice": ('"os": [],\n  "os": []', "6:3: ", 'the key "os" stands twice in one object'),
+    "twice": ('"os": [],\n  "os": []', "6:3: ", 'the key "os" occurs twice in one object'),
     "inside args": (
         '"args": [{"name": "one"},\n    {"name": "--x", "type": "integer"}]',
         '6:21: "args[1].type": ',
@@ -99,7 +99,7 @@ def test_an_alias_that_two_commands_have(install: Install) -> None:
     more = {"commands/a/c/command.json": text, "commands/a/c/main.sh": BASH}
     made = install(tree(text, **more))
     (made.root / "commands/a/c/main.sh").chmod(0o755)
-    said = f"{made.root}/commands/a/b/command.json, which goes before; take another\n"
+    said = f"{made.root}/commands/a/b/command.json, which takes precedence; take another\n"
     taken = f'commands/a/c/command.json:5:15: "aliases[0]": x is taken by {said}'
     assert taken in lint(made)[1]
 

@@ -61,7 +61,7 @@ def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
     assert made.run(*new, "a", "c", "--description", "Sée").status == 0
     assert "Sée" in made.run("a").stdout
     assert not (made.root / "commands/a/category.json").exists()
-    taken = "cli: a b is a command already; see: cli self which a b\n"
+    taken = "cli: a b is already a command; see: cli self which a b\n"
     assert made.run(*new, "a", "b").all == (1, "", taken)
     assert made.run(*new, "a", "b", "c").all == (1, "", taken)
     assert made.run(*new, "alone").status == 0
@@ -96,7 +96,7 @@ def test_a_script_of_the_users_own_is_copied_as_it_is(
     assert made.run("team", "it", "x").stdout == "\udcff x"
     assert "it  Do it." in made.run("team").stdout
     assert made.run("self", "lint").status == 0
-    taken = "cli: team it is a command already; see: cli self which team it\n"
+    taken = "cli: team it is already a command; see: cli self which team it\n"
     assert made.run(*new, "--move", cwd=tmp_path).all == (1, "", taken)
     other = ("self", "new", "command", "two", "--from", name)
     assert made.run(*other, "--lang", "sh", cwd=tmp_path).status == 2

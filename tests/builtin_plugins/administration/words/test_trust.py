@@ -69,9 +69,9 @@ def test_what_is_no_project(shop: Shop) -> None:
         "to make one: cli self init --project\n",
     )
     done = shop.run("self", "trust", str(above), "--yes")
-    assert done.all == (1, "", f"cli: {above}: is no project; a project has .cli/commands/\n")
+    assert done.all == (1, "", f"cli: {above}: is not a project; a project has .cli/commands/\n")
     shop.root.chmod(0o777)
-    assert "everybody can write it" in shop.run("self", "trust", "--yes").stderr
+    assert "every user can write to it" in shop.run("self", "trust", "--yes").stderr
 
 
 def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
@@ -84,7 +84,7 @@ def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
     where = (0, f"This is {place}; you are in {place}.\n", "")
     assert shop.run("where", at=place).all == where
     done = shop.run("self", "init", "--project", at=place)
-    assert done.all == (0, f"{place}/.cli: is there already\n", "")
+    assert done.all == (0, f"{place}/.cli: already exists\n", "")
     assert shop.run("self", "trust", "--forget", str(place)).status == 0
     assert shop.run("self", "init", "--project", str(place)).status == 0
     assert shop.run("where", at=place).status == 1
@@ -157,5 +157,5 @@ def test_doctor_of_projects(shop: Shop) -> None:
     shop.trust()
     assert found() == []
     shop.root.chmod(0o777)
-    text = "everybody can write it, so this project is not used"
+    text = "every user can write to it, so this project is ignored"
     assert found() == [(f"{shop.root}: {text}", f"run: chmod o-w {shop.root}", False)]

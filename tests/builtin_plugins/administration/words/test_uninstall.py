@@ -91,7 +91,9 @@ def test_it_asks(made: Made) -> None:
     before = files_of(made.root)
     refused = made.run("self", "uninstall")
     assert refused.status == 1
-    assert refused.stderr == ("acme: nobody is here to be asked; nothing was removed; add --yes\n")
+    assert refused.stderr == (
+        "acme: there is no terminal to ask on; nothing was removed; add --yes\n"
+    )
     assert f"  {made.launcher}\n" in refused.stdout
     assert files_of(made.root) == before
 
@@ -118,7 +120,7 @@ def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
     sibling = tmp_path / "home/.local/share/other"
     assert made.run("self", "init", str(sibling), "--name", "other").status == 0
     done = made.run("self", "uninstall", "--yes")
-    assert f"  {sibling}/core/other: another installation, which runs by" in done.stdout
+    assert f"  {sibling}/core/other: another installation, which uses" in done.stdout
     other = Made(sibling, sibling / "core/other", made.home)
     assert other.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
 

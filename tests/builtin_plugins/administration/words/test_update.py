@@ -132,11 +132,11 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
     shipped = schema.read_text()
     schema.write_text("mine\n")
     upgrade("0.2.0")
-    what = f"{there}: of another version than this program\n"
+    what = f"{there}: missing, or from another version of this program\n"
     assert what in made.run("self", "doctor").stdout
     updated = made.run("self", "update")
     assert updated.stdout == "0.2.0 is the newest\n"
-    assert f"{schema}: has changes of yours and stays" in updated.stderr
+    assert f"{schema}: kept, because you changed it" in updated.stderr
     assert there.read_text() == logger.read_text()
     assert schema.read_text() == "mine\n"
     schema.write_text(shipped)
@@ -181,7 +181,7 @@ def test_a_checkout_fast_forwards(
     (checkout / "LICENSE").write_text("mine")
     refused = made.run("self", "update")
     assert refused.status == 1
-    assert "LICENSE: has changes of yours" in refused.stderr
+    assert "LICENSE: has local changes" in refused.stderr
     _git(checkout, "checkout", "--", "LICENSE")
     done = _update(made)
     assert done.status == 0, done.stderr

@@ -81,6 +81,6 @@ def test_what_could_not_be_undone_is_told(tmp_path: Path) -> None:
     with pytest.raises(OperationError) as raised:
         _break_off(OSError(28, "No space left on device", "/f"), partial(os.unlink, gone))
     assert str(raised.value) == (
-        "/f: No space left on device; and what was done could not be undone "
+        "/f: No space left on device; the changes could not be undone "
         f"({gone}: No such file or directory)"
     )

@@ -72,7 +72,7 @@ def test_a_merge_that_fails_on_its_way_is_undone(tmp_path: Path) -> None:
 
 
 IN_THE_WAY = {
-    "a changed file": ("a/one", "/a/one: has changes of yours; commit them, or undo them with: "),
+    "a changed file": ("a/one", "/a/one: has local changes; commit them, or undo them with: "),
     "a file that git does not know": ("fresh/in", "'fresh/in' would be overwritten"),
 }
 
@@ -90,5 +90,5 @@ def test_files_in_the_way_stop_it(tmp_path: Path, name: str, said: str) -> None:
 
 def test_commits_of_its_own_stop_it(tmp_path: Path) -> None:
     made = Checkout(tmp_path, {})
-    with pytest.raises(HostError, match="has commits of its own"):
+    with pytest.raises(HostError, match="has local commits"):
         check_fast_forward(made.git, made.new, made.old)

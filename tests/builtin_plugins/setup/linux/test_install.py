@@ -100,7 +100,7 @@ def test_install_upgrade_uninstall(desk: Desk, capfd: pytest.CaptureFixture[str]
     assert shown.out == ""
     assert f"Tool is installed: {desk.link}" in shown.err
     assert f"Tool is upgraded: {desk.link}" in shown.err
-    assert "Tool is uninstalled; your own data stays" in shown.err
+    assert "Tool is uninstalled; your own data is kept" in shown.err
 
 
 def test_versions_lie_side_by_side_and_one_link_leads_to_the_current_one(desk: Desk) -> None:
@@ -153,7 +153,7 @@ def test_install_when_installed_says_so_and_asks_nobody(
     capfd.readouterr()
     desk.offer(application("two"))
     assert desk.run() == 0
-    assert "Tool is installed already" in capfd.readouterr().err
+    assert "Tool is already installed" in capfd.readouterr().err
     assert desk.version() == "I am version one"
     assert desk.site.asked("/tool") == 1
 
@@ -287,9 +287,9 @@ def test_the_checksum_is_checked_before_unpacking(desk: Desk) -> None:
     ("variable", "value", "expected"),
     [
         ("INSTALL_DIR", "", "TOOL_INSTALL_DIR is empty, which is not an absolute path"),
-        ("INSTALL_DIR", "/", "^/ exists and setup did not make it"),
-        ("INSTALL_DIR", "//usr//", "/usr exists and setup did not make it"),
-        ("INSTALL_DIR", "/usr/lib", "/usr/lib exists and setup did not make it"),
+        ("INSTALL_DIR", "/", "^/ exists, and setup did not create it"),
+        ("INSTALL_DIR", "//usr//", "/usr exists, and setup did not create it"),
+        ("INSTALL_DIR", "/usr/lib", "/usr/lib exists, and setup did not create it"),
         ("INSTALL_DIR", "opt/tool", "TOOL_INSTALL_DIR=opt/tool is not an absolute path"),
         ("INSTALL_DIR", "~/tool", "is not an absolute path"),
         ("INSTALL_DIR", "/opt/\udcff", r"TOOL_INSTALL_DIR=/opt/\\xff is not an absolute path"),
@@ -323,7 +323,7 @@ def test_an_install_directory_that_is_a_link_is_refused(desk: Desk) -> None:
     (desk.root / "elsewhere").mkdir(parents=True)
     desk.install_dir.parent.mkdir()
     desk.install_dir.symlink_to(desk.root / "elsewhere")
-    assert "setup did not make it; move it away or set TOOL_INSTALL_DIR" in desk.failed()
+    assert "setup did not create it; move it away or set TOOL_INSTALL_DIR" in desk.failed()
 
 
 @pytest.mark.parametrize("options", [(), ("-u",)], ids=["install", "upgrade"])
@@ -355,7 +355,7 @@ def test_foreign_things_stay_and_nothing_is_fetched(
     if options and place.startswith("link"):
         assert line == "Tool is not installed"
     else:
-        assert line.startswith(f"{path} exists and setup did not make it; ")
+        assert line.startswith(f"{path} exists, and setup did not create it; ")
     assert desk.site.requests == []
 
 
@@ -364,7 +364,7 @@ def test_uninstall_leaves_foreign_things(desk: Desk, capfd: pytest.CaptureFixtur
     desk.menu.write_text("[Desktop Entry]\nName=Mine\n")
     assert desk.run("--uninstall") == 0
     assert desk.files() == ["share/tool.desktop"]
-    assert "share/tool.desktop stays: setup did not make it" in capfd.readouterr().err
+    assert "share/tool.desktop is kept: setup did not create it" in capfd.readouterr().err
 
 
 def test_uninstall_without_the_link_says_what_it_does(
@@ -375,7 +375,7 @@ def test_uninstall_without_the_link_says_what_it_does(
     desk.link.unlink()
     capfd.readouterr()
     assert desk.run("--uninstall") == 0
-    assert capfd.readouterr().err == "Tool is uninstalled; your own data stays\n"
+    assert capfd.readouterr().err == "Tool is uninstalled; your own data is kept\n"
     assert desk.files() == []
     assert desk.run("--uninstall") == 0
     assert capfd.readouterr().err == "Tool is not installed\n"
@@ -388,7 +388,7 @@ def test_an_application_put_there_by_hand_counts_and_stays(desk: Desk) -> None:
     desk.link.parent.mkdir()
     desk.link.symlink_to(desk.install_dir / "Tool")
     assert desk.run() == 0
-    assert "setup did not make it" in desk.failed("-u")
+    assert "setup did not create it" in desk.failed("-u")
     assert "setup did not install it" in desk.failed("--uninstall")
 
 
@@ -656,7 +656,7 @@ def test_what_is_too_deep_to_be_removed_is_named(
         inside = below
     os.close(inside)
     stage = desk.install_dir / f"{STAGE}{(desk.install_dir / 'current').readlink()}"
-    named = f"{stage} is too deep to be removed here; rm -r {stage}"
+    named = f"{stage} is too deeply nested to remove; rm -r {stage}"
     for _ in range(2):
         with pytest.raises(OperationError) as failure:
             desk.run("--uninstall")

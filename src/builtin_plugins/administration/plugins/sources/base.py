@@ -119,7 +119,7 @@ class PluginSource:
         refuse_package(entry, root, found.commands, program, self.pip_address())
         if not found.commands and not found.hooks:
             raise PluginError(
-                f"{entry.source}: holds no command and no hook",
+                f"{entry.source}: contains no commands and no hooks",
                 "a plugin has scripts, or <category>/<command>/"
                 f"command.json (see: {program} self new plugin --help)",
             )

@@ -1,4 +1,4 @@
-"""Local plugins: a link to the author's own directory, so that every edit is live."""
+"""Local plugins: a link to the author's own directory, so that each edit takes effect at once."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Source(PluginSource):
         source, root = self.address, os.path.realpath(self.address)
         plugins_dir = os.path.realpath(tx.plugins_dir)
         if os.path.dirname(root) == plugins_dir:
-            raise OperationError(f"{source}: is in the plugins directory, so it works as is")
+            raise OperationError(f"{source}: is already in the plugins directory")
         if plugins_dir.startswith(os.path.join(root, "")):
-            raise OperationError(f"{source}: holds the plugins directory itself")
+            raise OperationError(f"{source}: contains the plugins directory")
         return self.described(self.entry, tx, root)
 
     def is_present(self, plugins_dir: str) -> bool:

@@ -47,7 +47,7 @@ def parse_source(
     source = source_of(Entry("", kind, address, sha256=sha256.lower()))
     source.stored(address)  # raises UsageError for an invalid address
     if ref and source.ref_in_address:
-        raise UsageError(f"--ref {ref}: the source names {source.ref_in_address} already")
+        raise UsageError(f"--ref {ref}: the source already names {source.ref_in_address}")
     ref = ref or source.ref_in_address
     if _NO_REF.search(ref):
         raise UsageError(f"--ref {ref}: not a branch, tag or commit")
@@ -106,7 +106,7 @@ def _by_path(text: str) -> tuple[str, str]:
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     """Return the kind and the address of a source that is not given as a path."""
     if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in text):
-        raise UsageError("SOURCE holds control characters")
+        raise UsageError("SOURCE contains control characters")
     if _TRANSPORT.match(text):
         raise UsageError(f"{masked_text(text)}: {FETCHED}")
     is_http = text.partition("://")[0].lower() in ("https", "http")

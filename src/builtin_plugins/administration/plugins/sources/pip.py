@@ -114,7 +114,7 @@ class Source(PluginSource):
             try:
                 at_least = f">={Version(version).public}"
             except InvalidVersion:
-                raise UsageError(f"{self.entry.source}: {version} is no version") from None
+                raise UsageError(f"{self.entry.source}: {version} is not a version") from None
             if self.entry.sha256:
                 requirement.specifier = SpecifierSet(f"=={version}")
             else:  # the newest one with a wheel may be older
@@ -158,7 +158,7 @@ class Source(PluginSource):
             names = names_in(place)
             if len(names) == 1:
                 return read_wheel(os.path.join(place, names[0])), place
-        raise OperationError(f"{self.entry.name}: its wheel is gone from {kept}")
+        raise OperationError(f"{self.entry.name}: its wheel is missing from {kept}")
 
     def is_present(self, plugins_dir: str) -> bool:
         entry, there = self.entry, installed_version(self.entry.name)
@@ -225,10 +225,10 @@ def _staged(path: str, entry: Entry) -> Staged:
     found = read_wheel(path)
     said = found.manifest
     if not found.names:
-        raise PluginError(f"{said.name}: is no plugin; it has no entry point for {PROJECT}")
+        raise PluginError(f"{said.name}: is not a plugin; it has no entry point for {PROJECT}")
     name = canonicalize_name(said.name)
     if name in protected():
         raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
     if entry.name not in ("", name):
-        raise PluginError(f"{entry.name}: what came calls itself {name}")
+        raise PluginError(f"{entry.name}: the fetched package is called {name}")
     return Staged(entry.replaced(name=name, **said.facts), found)

@@ -25,7 +25,7 @@ def parse_requirement(text: str) -> Requirement:
     found = _requirement(text)
     if found is None or found.url:
         raise UsageError(
-            f"{masked_text(text)}: no requirement; expected a name such as acme-cli, "
+            f"{masked_text(text)}: not a requirement; expected a name such as acme-cli, "
             "acme-cli>=1.2, acme-cli[extra] or acme-cli @ git+https://…"
         )
     return found

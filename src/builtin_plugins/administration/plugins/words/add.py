@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     SOURCE is one of
       name                      of a catalogue that cli.json names, at its version
-      ./directory               linked, so that every edit is live; of scripts, too
+      ./directory               linked, so that each edit takes effect at once; of scripts, too
       user/repo, a git address  cloned (https, ssh, git, file)
       .tar.gz, .zip             a path or an https address
       .whl                      a path or an https address, installed with pip
@@ -145,7 +145,7 @@ def _is_present(session: Session, entry: Entry) -> bool:
 
 def _installed(session: Session, entry: Entry) -> str:
     """Return a line about an installed plugin, with how to update and remove it."""
-    return "; ".join([f"{heading(entry)} is installed already", *_ways(session, entry)])
+    return "; ".join([f"{heading(entry)} is already installed", *_ways(session, entry)])
 
 
 def _ways(session: Session, entry: Entry) -> list[str]:

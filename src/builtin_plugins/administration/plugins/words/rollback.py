@@ -46,7 +46,7 @@ def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
         return found[-1]
     what = "earlier version" if version is None else f"version {version or EMPTY}"
     there = ", ".join(version_text(one) for one in kept) or "none"
-    raise OperationError(f"{entry.name}: no {what} is kept; there are: {there}")
+    raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {there}")
 
 
 def _is_called(entry: Entry, version: str) -> bool:

@@ -52,13 +52,13 @@ def bring_in(
         session.show_lines(f"{heading(entry)}{change}")
         warn_of_sharing(session, entry, "changes")
     if missing and not dry_run:
-        confirm(f"Bring in {len(missing)}?", yes, "nothing was changed")
+        confirm("Install these plugins?", yes, "nothing was changed")
         if failed := for_each(session, missing, partial(_bring, session, timeout=timeout)):
-            raise OperationError(f"not brought in: {', '.join(failed)}", "run it again")
+            raise OperationError(f"not installed: {', '.join(failed)}", "run it again")
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
     if not missing:
-        session.show_lines("nothing to bring in")
+        session.show_lines("every plugin is already installed")
 
 
 def lacking(
@@ -70,7 +70,7 @@ def lacking(
         if entry.is_local:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
-                    f"{entry.name}: a directory on somebody's machine; add it from yours"
+                    f"{entry.name}: a directory on another machine; add it from your own copy"
                 )
         elif (
             there is None
@@ -85,7 +85,7 @@ def _bring(session: Session, entry: Entry, *, timeout: float) -> None:
         check_collisions(session, staged.entry, staged.contents)
 
     bring(session, entry, check, timeout=timeout)
-    session.show_lines(f"brought in {entry.name}")
+    session.show_lines(f"installed {entry.name}")
 
 
 def bring(
@@ -102,7 +102,7 @@ def bring(
     """
     entry = checked_entry(entry)
     if not entry.version_dir:
-        raise OperationError("the registry records no commit, version or sha256 of it")
+        raise OperationError("the registry records neither a commit, a version nor a sha256")
     with transaction(session, timeout) as tx:
         source = source_of(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
@@ -110,7 +110,7 @@ def bring(
             staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
         if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
-                f"its source gives {version_text(staged.entry)}, not {version_text(entry)}"
+                f"its source provides {version_text(staged.entry)}, not {version_text(entry)}"
             )
         check(staged)
         if keep:

@@ -44,7 +44,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
     label = entry.name
     if why := why_it_stays(session, entry):
         if entry.pinned and not source_of(entry).is_present(session.installation.plugins_dir):
-            back = f"bring it back with: {session.program} self plugin sync"
+            back = f"restore it with: {session.program} self plugin sync"
             why = f"{version_text(entry)} is not what is installed; {back}"
         session.show_lines(f"{label}: {why}")
         return
@@ -61,13 +61,13 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
             return
         if staged.unbuilt and dry_run:
             change = f"{version_text(entry)} → {version_text(new)}"
-            session.show_lines(f"{label}: {change}, which is to be built")
+            session.show_lines(f"{label}: {change}, built from source")
             return
         staged = ensure_built(session, staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         preview(session, entry, staged)
         if dry_run:
             return
-        confirm(f"Update {label}?", yes, "stays as it is")
+        confirm(f"Update {label}?", yes, "nothing was changed")
         install(session, staged.entry, tx)
     session.show_lines(f"updated {label}")

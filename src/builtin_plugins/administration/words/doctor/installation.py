@@ -37,7 +37,7 @@ from host.run.trust import is_trusted
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
-_STATES = {"missing": "missing", "former": "of another version than this program"}
+_STATES = {"missing": "missing", "former": "from another version of this program"}
 
 
 class Subject:
@@ -118,7 +118,7 @@ def permissions(subject: Subject) -> Iterator[Finding]:
     ):
         if _is_open(path):
             fix = partial(os.chmod, path, stat.S_IMODE(os.stat(path).st_mode) & ~stat.S_IWOTH)
-            yield finding(f"everybody may write to {path}", f"chmod o-w {shlex.quote(path)}", fix)
+            yield finding(f"every user can write to {path}", f"chmod o-w {shlex.quote(path)}", fix)
 
 
 def _is_open(path: str) -> bool:
@@ -168,7 +168,7 @@ def lock(subject: Subject) -> Iterator[Finding]:
     for path in filter(os.path.isfile, paths):
         status = os.lstat(path)
         if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
-            text = f"{path}: somebody else may write to this lock, so it is not used"
+            text = f"{path}: other users can write to this lock, so it is ignored"
             yield finding(text, f"rm {shlex.quote(path)}", partial(os.unlink, path))
     if not any(map(can_be_made, paths)):
         yield finding(
@@ -193,7 +193,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
         if command.definition.entrypoint == ENTRYPOINT:
             left += abandoned(settings_of(command, subject.environ).places.install_dir)
     for path in left:
-        text = f"{path} is left of an interrupted change"
+        text = f"{path} is a leftover of an interrupted change"
         yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_tree, path))
 
 

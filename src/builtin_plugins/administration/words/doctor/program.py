@@ -30,9 +30,9 @@ def launcher(subject: Subject) -> Iterator[Finding]:
     if not subject.launchers:
         path = launcher_of(subject.layout)
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"
-        yield finding(f"{path}: no launcher", remedy, partial(write_launcher, path))
+        yield finding(f"{path}: the launcher is missing", remedy, partial(write_launcher, path))
     for path in subject.launchers:
-        wrong = "is of another version than this program" if is_of_other_version(path) else ""
+        wrong = "belongs to another version of this program" if is_of_other_version(path) else ""
         try:
             start_of(path, subject.environ)
         except HostError as error:
@@ -55,14 +55,14 @@ def on_path(subject: Subject) -> Iterator[Finding]:
         yield finding(f"{subject.session.program} is not on PATH", how, hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
         text = f"{subject.session.program} on PATH is {found}, not this installation's"
-        how = f"call {path}, or put a link to it into a directory that comes before on PATH"
+        how = f"call {path}, or put a link to it into a directory that comes earlier on PATH"
         yield finding(text, how, hint=True)
 
 
 def completion(subject: Subject) -> Iterator[Finding]:
     """Yield a hint if the caller's shell does not complete this program's words."""
     if shell := uncompleted_shell(subject.session.program, subject.environ):
-        text = f"{shell} does not complete the words of {subject.session.program}"
+        text = f"{shell} has no Tab completion for {subject.session.program}"
         yield finding(text, f"{subject.call} self completion {shell} --install", hint=True)
 
 
@@ -73,7 +73,7 @@ def programs(subject: Subject) -> Iterator[Finding]:
     if find_program("git", subject.environ) is None:
         entries = effective_registry(subject.plugins_dir).entries.values()
         if any(source_of(entry).is_from_git for entry in entries):
-            yield finding("git is missing; plugins come from repositories", "install it")
+            yield finding("git is missing; it fetches plugins from repositories", "install it")
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:

@@ -141,5 +141,5 @@ class Lint:
             seen = self._aliases.setdefault((os.path.dirname(node.at), alias), file)
             owner = "the word" if alias in words else seen
             if owner != file:
-                text = f"{alias} is taken by {owner}, which goes before"
+                text = f"{alias} is taken by {owner}, which takes precedence"
                 yield Finding("alias", Problem(file, text, "take another", f"aliases[{index}]"))

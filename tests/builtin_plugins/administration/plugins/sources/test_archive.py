@@ -235,8 +235,8 @@ def test_an_update_takes_no_command_of_a_later_plugin(
     done = plugin(made, "update", "first")
     assert (done.status, done.stderr) == (
         1,
-        "cli: demo hi is a command of the plugin later already, and that of first would be found "
-        "in its place; disable or remove one of the two plugins\n",
+        "cli: demo hi is already a command of the plugin later, which first would replace; "
+        "disable or remove one of the two plugins\n",
     )
     assert made.run("demo", "hi").stdout == "later\n"
     assert made.run("demo", "own").stdout == "first\n"
@@ -246,5 +246,5 @@ def test_an_update_takes_no_command_of_a_later_plugin(
     site.add("/third.tar.gz", tar_of(plugin_files("demo/hi", "third")))
     forced = plugin(made, "add", f"{site.address}/third.tar.gz", "--force")
     assert forced.status == 0
-    assert "demo hi is a command of the plugin first already and wins" in forced.stderr
+    assert "demo hi is already a command of the plugin first and wins" in forced.stderr
     assert made.run("demo", "hi").stdout == "first\n"

@@ -159,7 +159,7 @@ def test_five_at_once_add_one_repository(install: Install, repository: Repositor
         "update it with: cli self plugin update acme; remove it with: cli self plugin remove acme"
     )
     heading = f"acme 1.0 (git, {repository.url}, commit {commit[:12]})"
-    late = (0, f"{heading} is installed already; {ways}")
+    late = (0, f"{heading} is already installed; {ways}")
     first = (0, "remove it with: cli self plugin remove acme")
     assert _added_at_once(made, [repository.url] * 5) == [*[late] * 4, first]
     assert (visible(made), hidden(made)) == (["acme", "registry.json"], [])
@@ -174,7 +174,7 @@ def test_one_name_from_two_repositories_at_once(
     results = _added_at_once(made, [repository.url, other.url])
     assert results == [
         (0, "remove it with: cli self plugin remove acme"),
-        (1, "cli: error: acme is the name of another plugin; or use --name"),
+        (1, "cli: error: acme is already the name of another plugin; or use --name"),
     ]
 
 

@@ -34,7 +34,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     assert added.all == (
         0,
         f"acme 1.2 (local, {source})\n  Greets\ncommands: 1\n    demo hi says hi\nadded acme\n"
-        "every edit is live\n"
+        "edits take effect at once\n"
         "remove it with: cli self plugin remove acme\n",
         "",
     )
@@ -51,7 +51,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
         "NAME  VERSION  KIND         STATE    WORDS  SOURCE\n"
         f"acme  1.2      local [dev]  enabled  demo   {source}\n"
     )
-    assert plugin(made, "update").stdout == "acme: every edit is live\n"
+    assert plugin(made, "update").stdout == "acme: edits take effect at once\n"
     removed = plugin(made, "remove", "acme")
     assert removed.stdout == f"removed acme\nits files are untouched: {source}\n"
     assert (source / "demo/hi/main.sh").exists()
@@ -162,13 +162,15 @@ def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     made = install()
     source = write_tree(tmp_path / "acme", plugin_files())
     assert plugin(made, "add", str(source)).status == 0
-    hints = "every edit is live; remove it with: cli self plugin remove acme; or use --name\n"
+    hints = (
+        "edits take effect at once; remove it with: cli self plugin remove acme; or use --name\n"
+    )
     again = plugin(made, "add", str(source))
-    assert again.all == (0, f"acme (local, {source}) is installed already; {hints}", "")
+    assert again.all == (0, f"acme (local, {source}) is already installed; {hints}", "")
     other = write_tree(tmp_path / "other/acme", plugin_files("x/y"))
     refused = plugin(made, "add", str(other))
     assert (refused.status, refused.stdout) == (1, "")
-    assert refused.stderr == f"cli: acme (local, {source}) is installed already; {hints}"
+    assert refused.stderr == f"cli: acme (local, {source}) is already installed; {hints}"
 
 
 def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: Path) -> None:
@@ -179,13 +181,13 @@ def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: P
     refused = plugin(made, "add", str(source))
     assert refused.status == 1
     assert refused.stderr == (
-        "cli: demo hi is a command of commands/ already; --force adds acme, the existing one wins\n"
+        "cli: demo hi is already a command of commands/; --force adds acme, the existing one wins\n"
     )
     assert registry(made) == {}
     forced = plugin(made, "add", str(source), "--force")
     assert (
         forced.status,
-        "demo hi is a command of commands/ already and wins" in forced.stderr,
+        "demo hi is already a command of commands/ and wins" in forced.stderr,
     ) == (
         0,
         True,
@@ -230,7 +232,7 @@ BAD_MANIFESTS = {
     "directory missing": ('{"directory": "nothing"}', "there is no"),
     "hooks out": ('{"hooks": "../h.py"}', "leaves the plugin"),
     "hooks missing": ('{"hooks": "h.py"}', "h.py: No such file"),
-    "key twice": ('{"name": "a", "name": "b"}', "stands twice"),
+    "key twice": ('{"name": "a", "name": "b"}', "occurs twice"),
     "NUL": ('{"hooks": "a\\u0000b"}', "contains a NUL"),
 }
 
@@ -369,7 +371,7 @@ def test_no_plugin_directory_yet_and_odd_places(install: Install, tmp_path: Path
     )
     empty = tmp_path / "empty"
     empty.mkdir()
-    assert "holds no command" in plugin(made, "add", str(empty)).stderr
+    assert "contains no command" in plugin(made, "add", str(empty)).stderr
     write_tree(empty, {"plugin.json": {"direcotry": "x"}, "a/b/command.json": command()})
     slip = f'{empty}/plugin.json: "direcotry": unknown key; did you mean "directory"?\n'
     assert slip in plugin(made, "add", str(empty)).stderr
@@ -430,7 +432,7 @@ def test_a_dropped_in_directory_that_is_gone(install: Install, tmp_path: Path) -
     shutil.rmtree(mine)
     rows = listed(made)
     for name, place in (("acme", "plugins/acme"), ("mine", mine)):
-        said = f"{place} is gone; put it back, or: cli self plugin remove {name}"
+        said = f"{place} is missing; restore it, or: cli self plugin remove {name}"
         assert (rows[name]["state"], rows[name]["reason"]) == ("missing", said)
         assert plugin(made, "remove", name).status == 0
     assert listed(made) == {}

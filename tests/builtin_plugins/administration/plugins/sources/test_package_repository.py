@@ -71,14 +71,14 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     assert (entry["commit"], entry["sha256"], entry["version"]) == (first, None, "1.0")
     assert made.run("cloud", "py").stdout == "py one\n"
     again = plugin(made, "add", f"pip:{stored}")
-    assert (again.status, "is installed already" in again.stdout) == (0, True)
+    assert (again.status, "is already installed" in again.stdout) == (0, True)
     mark.unlink()
     said = f"acme-cli: 1.0 ({first[:12]}) is the newest\n"
     assert (plugin(made, "update").stdout, mark.exists()) == (said, False)
     second = repository.release("two")
     arrow = f"acme-cli: 1.0 ({first[:12]}) → "
     dry = plugin(made, "update", "--dry-run")
-    assert (dry.stdout, mark.exists()) == (f"{arrow}{second[:12]}, which is to be built\n", False)
+    assert (dry.stdout, mark.exists()) == (f"{arrow}{second[:12]}, built from source\n", False)
     updated = plugin(made, "update")
     change = f"{arrow}1.0 ({second[:12]})\n  + cloud two two\n  - cloud one one\n"
     assert updated.stdout == f"{BUILT.format(second[:12])}{change}updated acme-cli\n"
@@ -93,9 +93,9 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     repository.release("three")
     # The registry of a team decides, also when the version is the same.
     (made.root / "plugins/registry.json").write_bytes(team.read_bytes())
-    assert plugin(made, "sync").stdout.endswith("brought in acme-cli\n")
+    assert plugin(made, "sync").stdout.endswith("installed acme-cli\n")
     assert made.run("cloud", "py").stdout == "py two\n"
-    assert plugin(made, "sync").stdout == "nothing to bring in\n"
+    assert plugin(made, "sync").stdout == "every plugin is already installed\n"
     assert plugin(made, "remove", "acme-cli").status == 0
     assert not list(either.packages.glob("acme_cli*"))
     synced = plugin(made, "sync", str(team))
@@ -180,14 +180,14 @@ def test_what_is_built_must_be_the_plugin_that_was_named(
     other = plugin(made, "add", f"pip:other-cli @ git+{repository.url}")
     assert (other.status, other.stderr.splitlines()[-1]) == (
         1,
-        "cli: other-cli: what came calls itself acme-cli",
+        "cli: other-cli: the fetched package is called acme-cli",
     )
     needed = plugin(made, "add", f"pip:click @ git+{repository.url}")
-    assert "what came calls itself acme-cli" in needed.stderr
+    assert "the fetched package is called acme-cli" in needed.stderr
     wheel(repository.path, "acme-cli", "1.0", "", points={})
     repository.commit({})
     none = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}")
-    assert "is no plugin; it has no entry point for cli_host" in none.stderr
+    assert "is not a plugin; it has no entry point for cli_host" in none.stderr
     missing = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}@nope")
     assert missing.stderr == f"cli: {repository.url}: there is no branch, tag or commit nope\n"
     assert (listed(made), hidden(made)) == ({}, [])
@@ -203,8 +203,8 @@ REFUSED = {
     "a @ git+https://h.test/a#subdirectory=../b": "expected #subdirectory=DIRECTORY at its end",
     "a @ git+https://h.test/a#subdirectory=/b": "expected #subdirectory=DIRECTORY at its end",
     "a @ git+https://h.test/a#subdirectory=%2E%2E/b": "expected #subdirectory=DIRECTORY at its end",
-    "a @ git+https://h.test/a ; python_version > '3'": "no requirement",
-    "a @ hg+https://h.test/a": "no requirement",
+    "a @ git+https://h.test/a ; python_version > '3'": "not a requirement",
+    "a @ hg+https://h.test/a": "not a requirement",
     "git+https://h.test/a": "or acme-cli @ git+https://…",
 }
 
@@ -224,7 +224,7 @@ def test_refused_addresses(install: Install, tmp_path: Path, text: str, said: st
 def test_options_that_do_not_go_with_it(install: Install) -> None:
     made, source = install(), "pip:a @ git+https://192.0.2.1/a@v1"
     for option, said in (
-        (("--ref", "v2"), "cli: --ref v2: the source names v1 already\n"),
+        (("--ref", "v2"), "cli: --ref v2: the source already names v1\n"),
         (("--sha256", "0" * 64), "cli: --sha256 goes with an archive or a wheel; git has --ref "),
         (("--name", "b"), "cli: --name does not go with a distribution; its name is its own\n"),
     ):

@@ -170,7 +170,7 @@ _NO_REQUIREMENTS = (f"/h/{_WHEEL}", f"./{_WHEEL}", f"--x/{_WHEEL}", f"https://h.
 
 @pytest.mark.parametrize("text", [*_NO_REQUIREMENTS, f"a @ https://h.test/{_WHEEL}", "a @ b://c"])
 def test_what_pip_is_asked_for_is_no_file_and_no_address(text: str) -> None:
-    with pytest.raises(HostError, match="no requirement; expected a name such as"):
+    with pytest.raises(HostError, match="not a requirement; expected a name such as"):
         parse_source(f"pip:{text}")
 
 

@@ -85,7 +85,7 @@ def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environmen
     again = plugin(made, "add", str(first))
     assert (again.status, again.stderr) == (0, "")
     stays = "stays at 1.0; another version comes with: cli self plugin add WHEEL; "
-    assert f"is installed already; {stays}" in again.stdout
+    assert f"is already installed; {stays}" in again.stdout
     assert plugin(made, "disable", "acme-cli").status == 0
     second = with_uv.acme("2.0", "tape")
     said = "acme-cli: 1.0 → 2.0\n  + cloud tape tape\n  - cloud disk disk\nupdated acme-cli\n"
@@ -113,7 +113,7 @@ def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environmen
     found = listed(made)["acme-cli"]
     assert (found["version"], found["state"]) == ("2.0", "enabled")
     assert found["reason"] == "1.0 was added; 2.0 is installed now"
-    back = "bring it back with: cli self plugin sync"
+    back = "restore it with: cli self plugin sync"
     told = f"acme-cli: 1.0 is not what is installed; {back}\n"
     assert plugin(made, "update").stdout == told
     assert plugin(made, "sync").status == 0
@@ -203,8 +203,8 @@ def test_a_wheel_with_files_of_another_distribution(with_uv: Environment) -> Non
     assert plugin(made, "add", str(path)).all == (
         1,
         "",
-        f"cli: {path.name}: not a sound wheel: its RECORD lists idna/__init__.py, which it does "
-        "not contain\n",
+        f"cli: {path.name}: not a valid wheel: its RECORD lists idna/__init__.py, which the "
+        "wheel does not contain\n",
     )
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert set(listed(made)) == {"other-cli"}
@@ -453,7 +453,7 @@ def test_sync_brings_exactly_the_recorded_wheel(environment: Environment, tmp_pa
     environment.acme("2.0")
     assert plugin(made, "sync", str(team)).status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    assert plugin(made, "sync", str(team)).stdout == "nothing to bring in\n"
+    assert plugin(made, "sync", str(team)).stdout == "every plugin is already installed\n"
     _forget(environment)
     os.unlink(environment.wheels / "acme_cli-1.0-py3-none-any.whl")
     environment.acme("1.0", "other")
@@ -621,15 +621,15 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(with_uv: Environment)
         done = plugin(made, "add", str(made.root / "mine"), *force)
         assert (done.status, done.stderr) == (
             1,
-            "cli: cloud py is a command of the plugin acme-cli already, and that of mine would "
-            "be found in its place; disable or remove one of the two plugins\n",
+            "cli: cloud py is already a command of the plugin acme-cli, which mine would replace; "
+            "disable or remove one of the two plugins\n",
         )
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     twin = _declares(with_uv, "twin-cli", "('cloud', 'py')")
     refused = plugin(made, "add", str(twin))
     assert (refused.status, refused.stderr.splitlines()[-1]) == (
         1,
-        "cli: cloud py is a command of the plugin acme-cli already; --force adds twin-cli, the "
+        "cli: cloud py is already a command of the plugin acme-cli; --force adds twin-cli, the "
         "existing one wins",
     )
     assert plugin(made, "add", str(twin), "--force").status == 0
@@ -661,12 +661,12 @@ def test_words_that_only_running_it_tells(with_uv: Environment) -> None:
     twin = _declares(with_uv, "twin-cli", "tuple('cloud py'.split())")
     refused = plugin(made, "add", str(twin))
     assert refused.status == 1
-    assert "cloud py is a command of the plugin acme-cli already; --force" in refused.stderr
+    assert "cloud py is already a command of the plugin acme-cli; --force" in refused.stderr
     assert set(registry(made)) == {"acme-cli"}
     early = _declares(with_uv, "a-cli", "tuple('cloud py'.split())")
     taking = plugin(made, "add", str(early), "--force")
     assert taking.status == 1
-    assert "and that of a-cli would be found in its place" in taking.stderr
+    assert "which a-cli would replace" in taking.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
@@ -679,7 +679,7 @@ def test_hooks_that_reading_does_not_find(with_uv: Environment) -> None:
     assert plugin(made, "remove", "twin-cli").status == 0
     nothing = wheel(with_uv.wheels, "twin-cli", "1.0", "")
     refused = plugin(made, "add", str(nothing))
-    assert refused.stderr.splitlines()[-1] == "cli: twin-cli: holds no command and no hook"
+    assert refused.stderr.splitlines()[-1] == "cli: twin-cli: contains no commands and no hooks"
     assert listed(made) == {}
 
 

@@ -74,7 +74,7 @@ def test_a_name_is_found_added_at_its_version_and_completed(
     kept = registry(made)["deploy"]
     assert (kept["name"], kept["source"], kept["ref"]) == ("deploy", repository.url, "v1")
     assert "deploy: stays at v1\n" in plugin(made, "update", "deploy").stdout
-    assert "is installed already; stays at v1" in plugin(made, "add", "deploy").stdout
+    assert "is already installed; stays at v1" in plugin(made, "add", "deploy").stdout
 
 
 def test_the_plugin_has_the_name_in_the_catalogue(install: Install, tmp_path: Path) -> None:

@@ -95,9 +95,11 @@ def test_a_linked_directory_needs_no_update(install: Install, tmp_path: Path) ->
     made = install()
     local = write_tree(tmp_path / "acme", plugin_files("demo/hi"))
     added = plugin(made, "add", str(local))
-    assert "every edit is live\nremove it with: cli self plugin remove acme\n" in added.stdout
+    assert (
+        "edits take effect at once\nremove it with: cli self plugin remove acme\n" in added.stdout
+    )
     again = plugin(made, "add", str(local))
-    assert "is installed already; every edit is live; remove it with: " in again.stdout
+    assert "is already installed; edits take effect at once; remove it with: " in again.stdout
     assert "update it" not in added.stdout + again.stdout
 
 
@@ -147,7 +149,7 @@ def test_an_empty_version_is_none(install: Install, tmp_path: Path) -> None:
     assert plugin(made, "update").status == 0
     done = plugin(made, "rollback", "acme", "")
     assert done.status == 1
-    assert 'acme: no version "" is kept; there are: ' in done.stderr
+    assert 'acme: no version "" is kept; kept versions: ' in done.stderr
     assert registry(made)["acme"]["commit"] == new
 
 
