@@ -176,8 +176,7 @@ class Terminal(Record):
     width            the number of columns
     colour           whether to write colours
     encoding         its character encoding; see `can_print`
-    is_interactive   whether it is a terminal: long lines are cut and wrapped; otherwise each row
-                     is one complete line
+    is_interactive   whether it is a terminal, where long lines are cut and wrapped
     """
 
     width: int = 80
