@@ -39,7 +39,6 @@ _ADMINISTRATION = {
     "host.run": "doctor, lint: programs are found as a run finds them",
     "host.run.folders": "lint walks a folder as a run looks into it; new knows extensions",
     "host.run.script_definition": "lint finds the place of a key in a script",
-    "host.run.secret_references": "lint: whether an entry of env_files is a reference",
     "host.run.script_help": "lint reports who answers --help",
     "host.run.process": "which, doctor: what would start",
     "host.run.catalog": "which, collisions: whom the words find",

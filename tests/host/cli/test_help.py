@@ -78,7 +78,7 @@ Options:
     assert "\nCommands:\n  add       Add a plugin from" in group
     coloured = made.run("--color=always", "self", "list", "--help").stdout
     assert "\x1b[1mUsage:\x1b[0m cli self" in coloured
-    assert "  \x1b[36m--all\x1b[0m            Hidden" in coloured
+    assert "  \x1b[36m--all\x1b[0m            Also list" in coloured
 
 
 DEPLOY = command(

@@ -163,7 +163,7 @@ def test_an_open_project_is_one_line_in_a_listing(shop: Shop) -> None:
         f"cli: warning: {shop.root}: every user can write to it, so this project is ignored\n"
     )  # nobody should close /tmp
     shop.root.chmod(0o777)
-    assert shop.run().stderr.endswith(f"is not used; run: chmod o-w {shop.root}\n")
+    assert shop.run().stderr.endswith(f"is ignored; run: chmod o-w {shop.root}\n")
     assert shop.run("own").all == (0, "own\n", "")
 
 

@@ -92,6 +92,8 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
         renew(root, warn)
     except OSError as failure:
         warn(f"{failure.filename}: {failure.strerror}; run self update again")
+    except OperationError as failure:
+        warn(f"{failure}; run self update again")
 
 
 def command(session: Session, path: str) -> None:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import host
 from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import is_tree, write_file
+from builtin_plugins.io.git.call import Git
 from host.hookspecs import OWN_DISTRIBUTION
 
 IN_CORE = ("cli.json", "lib", "schema")
@@ -20,6 +21,7 @@ CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if not git
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
+_LISTING_SECONDS = 60.0  # for git to list files
 _SHIPPED = (  # files and directories; a checkout used as an installation contains more
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
     *("commands/demo/precedence", "commands/demo/words"),
@@ -128,14 +130,26 @@ def add_missing(root: str, program: str, without: Collection[str] = ()) -> int:
     return made
 
 
-def renew(root: str, warn: Callable[[str], object], without: Collection[str] = ()) -> None:
-    """Update the program's own files in an installation to this version; raises OSError.
+def tracked(root: str) -> list[str]:
+    """Return the files in `core` that git tracks: those belong to the team.
 
-    A file that no version shipped belongs to the user: it stays, and `warn` is called. The paths
-    in `without` stay, too. The files of a checkout are left to git.
+    Raises OperationError if git fails.
+    """
+    if not os.path.lexists(os.path.join(root, ".git")):
+        return []
+    listed = Git(root, os.environ, _LISTING_SECONDS)("ls-files", "-z", "core")
+    return [os.fsdecode(one) for one in listed.split(b"\0")]
+
+
+def renew(root: str, warn: Callable[[str], object]) -> None:
+    """Update the program's own files in an installation to this version.
+
+    A file that no version shipped belongs to the user: it stays, and `warn` is called. Files that
+    git tracks stay, too. Raises OSError, OperationError.
     """
     if is_checkout(root):
         return
+    without = tracked(root)
     _record(root, without)  # first, so that a kill leaves no unrecorded files
     for file in _own_files(root, without):
         path, became = os.path.join(root, file.relative), file.became(root)

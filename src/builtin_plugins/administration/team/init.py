@@ -29,6 +29,7 @@ from builtin_plugins.administration.program.shipped_files import (
     add_missing,
     cli_json,
     gitignore,
+    tracked,
 )
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.source import fetch, team_source
@@ -179,7 +180,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
         os.makedirs(os.path.join(root, one), exist_ok=True)
     if not _has_config(root):
         write_file(os.path.join(root, CLI_JSON), cli_json(name))
-    add_missing(root, name, (str(GITIGNORE), *tracked(root, tx)))
+    add_missing(root, name, (str(GITIGNORE), *tracked(root)))
     if source.is_from_git:
         prepare_git(root)
     else:
@@ -196,14 +197,6 @@ def prepare_git(root: str) -> None:
     plugins_dir = os.path.join(root, read_config(os.path.join(root, CLI_JSON)).plugins_dir)
     make_directory(plugins_dir)
     write_file(local_path(plugins_dir), json.dumps({"version": "1.0.0", "plugins": []}))
-
-
-def tracked(root: str, tx: Transaction) -> list[str]:
-    """Return the files in `core` that git tracks: they belong to the team."""
-    if not os.path.lexists(os.path.join(root, ".git")):
-        return []
-    git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
-    return [os.fsdecode(one) for one in git("ls-files", "-z", "core").split(b"\0")]
 
 
 def session_of(session: Session, root: str, name: str) -> Session:

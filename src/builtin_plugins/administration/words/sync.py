@@ -12,7 +12,7 @@ from builtin_plugins.administration.plugins.transaction import Transaction, tran
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program.shipped_files import is_checkout, renew
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.administration.team.init import prepare_git, session_of, tracked
+from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git.call import Git
@@ -51,7 +51,7 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
         if not dry_run:
             if is_git and not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-            renew(root, tx.reporter.warn, tracked(root, tx))
+            renew(root, tx.reporter.warn)
     there = session_of(session, root, session.program)
     path = registry_path(there.installation.plugins_dir)
     if wanted is None or not dry_run:

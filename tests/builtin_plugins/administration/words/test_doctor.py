@@ -225,6 +225,21 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     assert old.read_bytes() == (shipped / "logger.sh").read_bytes()
 
 
+def test_a_library_that_git_tracks_stays(install: Install) -> None:
+    made = install(WELL)
+    shipped = (made.root / "core/lib").resolve()
+    (made.root / "core/lib").unlink()
+    shutil.copytree(shipped, made.root / "core/lib")
+    old = made.root / "core/lib/logger.sh"
+    old.write_text("# old\n")
+    checksum = hashlib.sha256(old.read_bytes()).hexdigest()
+    made.write({"core/lib/.shipped": f"{checksum}  core/lib/logger.sh\n"})
+    for words in ("init", "-q"), ("add", "core/lib"):
+        subprocess.run(["git", *words], cwd=made.root, check=True)
+    assert doctor(made, "--fix").status == 0
+    assert old.read_text() == "# old\n"
+
+
 FIXED = {
     "an older launcher": (make_older, "launcher", "belongs to another version of this program"),
     "directory": (make_open, "permissions", "every user can write to "),

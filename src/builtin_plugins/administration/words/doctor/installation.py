@@ -16,7 +16,7 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.environment.installations import launchers_in
 from builtin_plugins.administration.program.launcher import launcher_of
-from builtin_plugins.administration.program.shipped_files import renew, shipped_files
+from builtin_plugins.administration.program.shipped_files import renew, shipped_files, tracked
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.io.files.atomic import remove_tree
@@ -84,6 +84,8 @@ def files(subject: Subject) -> Iterator[Finding]:
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
     library = [one for one in shipped_files() if one.relative.parts[:2] == ("core", "lib")]
+    of_team = tracked(root)
+    library = [one for one in library if str(one.relative) not in of_team]
     fix = partial(renew, root, subject.session.messages.warn)
     for state, what in _STATES.items():
         paths = [os.path.join(root, one.relative) for one in library if one.became(root) == state]
