@@ -190,5 +190,5 @@ def test_llms_txt_lists_every_page_with_a_sentence(site: Path) -> None:
 def test_the_landing_page_has_an_install_line_and_a_button(pages: dict[Path, _Page]) -> None:
     [landing] = [file for file in pages if file.name == "index.html"]
     text = re.sub(r"<[^>]*>", "", landing.read_text())
-    assert "pipx install cli-host" in text
+    assert "curl -LsSf https://cli-host.github.io/cli-host/install.sh | sh" in text
     assert re.search(r'<a class="md-button [^>]*href="tutorial.html"', landing.read_text())

@@ -328,8 +328,8 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     assert f"to start it: '{target}/core/acme'\n" in first.stdout
     fresh = Made(target, target / "core" / "acme", made.home)
     assert fresh.run("--version").stdout == "Mine 9.9.9\n"
-    assert not (target / "commands").exists()  # examples come with a new cli.json only
-    fresh.write({"commands/mine.sh": "#!/bin/sh\necho mine\n"})
+    assert fresh.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
+    (target / "commands" / "demo" / "hello" / "main.sh").write_text("echo mine\n")
     again = made.run("self", "init", str(target), "--name", "acme")
     assert "all files exist already" in again.stdout
     assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout
@@ -339,7 +339,7 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     again = made.run("self", "init", str(target), "--name", "acme", env=usual)
     start = f"\nto put it on PATH: mkdir -p ~/.local/bin && ln -s '{target}"
     assert f"{start}/core/acme' ~/.local/bin/\n" in again.stdout
-    assert fresh.run("mine").stdout == "mine\n"
+    assert fresh.run("demo", "hello").stdout == "mine\n"
 
 
 def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_path: Path) -> None:

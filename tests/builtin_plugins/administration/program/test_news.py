@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,9 @@ def test_news_is_mentioned_the_day_after(install: Install, tmp_path: Path) -> No
     made, repository = cloned(install, tmp_path)
     assert NEWS not in on_terminal(made)[1]  # starts the first check, which finds nothing
     stamp = stamp_with(made, "")
+    running = ["pgrep", "-f", made.launcher]
+    while subprocess.run(running, check=False, capture_output=True).returncode == 0:
+        time.sleep(0.02)  # the check has not ended
     commit = repository.commit({"README": "two"})
     assert NEWS not in on_terminal(made)[1]
     assert stamp.read_text() == ""  # one check a day

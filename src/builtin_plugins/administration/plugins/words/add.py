@@ -43,7 +43,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     SOURCE is one of
       name                      of a catalogue that cli.json names, at its version
-      ./directory               linked, so that each edit takes effect at once; of scripts, too
+      ./directory               linked, so each edit takes effect at once
       user/repo, a git address  cloned (https, ssh, git, file)
       .tar.gz, .zip             a path or an https address
       .whl                      a path or an https address, installed with pip
