@@ -200,7 +200,7 @@ def test_the_list_is_made_when_the_server_starts(tmp_path: Path, form: str) -> N
         )
         cli.command("odd new", "echo new\n")
         shutil.rmtree(cli.root / "commands/odd/gone")
-        assert call("odd gone") == "odd gone: it is gone; nothing was run"
+        assert call("odd gone") == "odd gone: it no longer exists; nothing was run"
         assert offered() == {"odd__stays"}
         if form == "search":
             assert call("odd new").startswith("unknown command odd new")
