@@ -75,7 +75,7 @@ def resolve(
 def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
-    """Return the calls of providers; each plugin's provider, program and file is asked once."""
+    """Return the calls of providers: one for each scheme of a plugin, each program and each file."""
     providers = {row[0]: row[1] for row in reversed(reader.schemes)}
     asked: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():
@@ -98,7 +98,7 @@ def _calls(
                 definition.project.check(path)
             asked.setdefault(("file", path), {})[key] = path
         elif scheme in providers:
-            asked.setdefault((providers[scheme],), {})[key] = f"{scheme}:{argument}"
+            asked.setdefault((providers[scheme], scheme), {})[key] = f"{scheme}:{argument}"
     return [(provider, arguments) for (provider, *_), arguments in asked.items()]
 
 
