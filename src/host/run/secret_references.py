@@ -75,7 +75,7 @@ def resolve(
 def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
-    """Return the calls of providers: one for each scheme of a plugin, each program and each file."""
+    """Return the calls: one for each scheme of a plugin, each program and each file."""
     providers = {row[0]: row[1] for row in reversed(reader.schemes)}
     asked: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():
