@@ -4,7 +4,7 @@ A run loads this only for a command that declares arguments.
 """
 
 from host.run import Record
-from host.run.text import EMPTY
+from host.run.text import EMPTY, is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -138,10 +138,6 @@ def is_number(text: str) -> bool:
 
 def is_integer(text: str) -> bool:
     return is_digits(text[1:] if text.startswith(("-", "+")) else text)
-
-
-def is_digits(text: str) -> bool:
-    return text.isascii() and text.isdigit()
 
 
 def shown(text: str) -> str:

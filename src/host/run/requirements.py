@@ -4,8 +4,8 @@ Loaded only for a definition that has the key.
 """
 
 from host.run import Record
-from host.run.argument_spec import is_digits
 from host.run.json_file import Fields
+from host.run.text import is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

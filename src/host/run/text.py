@@ -27,6 +27,11 @@ _INVISIBLE = frozenset(
 )
 
 
+def is_digits(text: str) -> bool:
+    """Return whether `text` has ASCII digits only, and at least one."""
+    return text.isascii() and text.isdigit()
+
+
 def printable(text: str) -> str:
     r"""Return `text` with control, bidi and undecodable characters shown as escapes.
 
