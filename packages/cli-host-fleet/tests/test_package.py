@@ -1,8 +1,7 @@
-"""The package itself: what it imports of the host, and that its commands are declared."""
+"""The package itself: what it takes of ClusterShell, and that its commands are declared."""
 
 from __future__ import annotations
 
-import ast
 import inspect
 import json
 import re
@@ -12,24 +11,12 @@ from pathlib import Path
 import pytest
 
 import cli_host_fleet
-import host
 from cli_host_fleet.connection import Connection
 from cli_host_fleet.node_sets import _Groups
 from conftest import Cli
 
 _SOURCE = Path(cli_host_fleet.__file__).parent
 _MODULES = sorted(_SOURCE.glob("*.py"))
-
-
-@pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)
-def test_only_public_names_of_the_host(module: Path) -> None:
-    for node in ast.walk(ast.parse(module.read_text())):
-        if isinstance(node, ast.Import):
-            assert not [one.name for one in node.names if one.name.split(".")[0] == "host"]
-        elif isinstance(node, ast.ImportFrom):
-            assert not (node.module or "").startswith(("host.", "builtin_plugins"))
-            if node.module == "host":
-                assert {one.name for one in node.names} <= set(host.__all__)
 
 
 @pytest.mark.parametrize(

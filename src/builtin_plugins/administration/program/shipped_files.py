@@ -87,7 +87,7 @@ def _skeleton() -> Path:
 def is_checkout(root: str) -> bool:
     """Return whether an installation is a git checkout of the program, made by install.sh.
 
-    A team's repository may be a Python project, too: the name tells them apart.
+    A team's repository may also be a Python project; the project's name shows which it is.
     """
     try:
         project = Path(root, "pyproject.toml").read_text(encoding="utf-8")

@@ -205,17 +205,27 @@ def make_older(made: Made) -> None:
     made.launcher.write_text(made.launcher.read_text() + "# older\n")
 
 
-def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
-    """pip, pipx and uv renew the program, not what installations have of it."""
-    made = install(WELL)
+def own_library(made: Made) -> tuple[Path, Path]:
+    """Give an installation its own library; return the shipped one and a file that was changed."""
     shipped = (made.root / "core/lib").resolve()
     (made.root / "core/lib").unlink()
     shutil.copytree(shipped, made.root / "core/lib")
     old = made.root / "core/lib/logger.sh"
     old.write_text("# old\n")
+    return shipped, old
+
+
+def record_as_shipped(made: Made, file: Path) -> None:
+    checksum = hashlib.sha256(file.read_bytes()).hexdigest()
+    made.write({"core/lib/.shipped": f"{checksum}  core/lib/{file.name}\n"})
+
+
+def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
+    """pip, pipx and uv renew the program, not what installations have of it."""
+    made = install(WELL)
+    shipped, old = own_library(made)
     assert findings(made) == []  # it is the user's: no version has shipped it
-    checksum = hashlib.sha256(old.read_bytes()).hexdigest()
-    made.write({"core/lib/.shipped": f"{checksum}  core/lib/logger.sh\n"})
+    record_as_shipped(made, old)
     row = only(made)
     assert row["message"] == f"{old}: from another version of this program"
     line = row["remedy"]
@@ -227,13 +237,8 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
 
 def test_a_library_that_git_tracks_stays(install: Install) -> None:
     made = install(WELL)
-    shipped = (made.root / "core/lib").resolve()
-    (made.root / "core/lib").unlink()
-    shutil.copytree(shipped, made.root / "core/lib")
-    old = made.root / "core/lib/logger.sh"
-    old.write_text("# old\n")
-    checksum = hashlib.sha256(old.read_bytes()).hexdigest()
-    made.write({"core/lib/.shipped": f"{checksum}  core/lib/logger.sh\n"})
+    _, old = own_library(made)
+    record_as_shipped(made, old)
     for words in ("init", "-q"), ("add", "core/lib"):
         subprocess.run(["git", *words], cwd=made.root, check=True)
     assert doctor(made, "--fix").status == 0

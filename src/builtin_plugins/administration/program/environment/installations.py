@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from glob import escape, glob
 
+from host import OperationError
+from host.run import read_regular
 from host.run.installation import data_home
 
 _RECORD = "cli-host-installations"
@@ -51,15 +53,12 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
     """Return whether the file at `path` is a launcher: of this environment, or of any."""
-    if not os.path.isfile(path):  # opening a FIFO would never end
-        return False
     try:
-        with open(path, "rb") as file:
-            head = file.read(_LARGEST)
-    except OSError:
+        content = read_regular(path, _LARGEST, OperationError)
+    except (OSError, OperationError):
         return False
-    ours = anywhere or os.fsencode(sys.prefix) in head
-    return ours and b"from host.__main__ import main\n" in head
+    ours = anywhere or os.fsencode(sys.prefix) in content
+    return ours and b"from host.__main__ import main\n" in content
 
 
 def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:

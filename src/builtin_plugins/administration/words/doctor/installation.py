@@ -83,13 +83,14 @@ def files(subject: Subject) -> Iterator[Finding]:
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    library = [one for one in shipped_files() if one.relative.parts[:2] == ("core", "lib")]
     of_team = tracked(root)
-    library = [one for one in library if str(one.relative) not in of_team]
+    states: dict[str, list[str]] = {}
+    for one in shipped_files():
+        if one.relative.parts[:2] == ("core", "lib") and str(one.relative) not in of_team:
+            states.setdefault(one.became(root), []).append(os.path.join(root, one.relative))
     fix = partial(renew, root, subject.session.messages.warn)
     for state, what in _STATES.items():
-        paths = [os.path.join(root, one.relative) for one in library if one.became(root) == state]
-        if paths:
+        if paths := states.get(state):
             yield finding(f"{', '.join(paths)}: {what}", f"{subject.call} self doctor --fix", fix)
 
 
