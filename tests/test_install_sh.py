@@ -141,7 +141,7 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     assert done[1].endswith("\nTry: second demo hello\n")
     # cli.json has the name already: it is no longer the one that it came with.
     assert run(binaries / "second", "--version", env=env) == (0, "acme 1.0.0\n", "")
-    gone = f"Removing {binaries}/first: there is no {checkout}/core/first any more\n"
+    gone = f"Removing {binaries}/first: its target {checkout}/core/first no longer exists\n"
     assert gone in done[1]
     assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
     assert not os.path.lexists(binaries / "first")
@@ -267,4 +267,4 @@ def test_no_python_is_one_line(tmp_path: Path, env: dict[str, str]) -> None:
     bare = {"PATH": str(tools), "HOME": env["HOME"], "BIN_DIR": str(tmp_path / "bin")}
     done = run("/usr/bin/bash", tmp_path / "install.sh", env=bare)
     assert done[0] == 1
-    assert done[2].startswith("install.sh: Python 3.11 or newer is needed and was not found")
+    assert done[2].startswith("install.sh: Python 3.11 or newer was not found")
