@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 
-from builtin_plugins.administration.plugins.contents import PluginContents
-from builtin_plugins.administration.plugins.hooks_source import Words
+from builtin_plugins.administration.plugins.contents import PluginContents, Words
 from builtin_plugins.administration.plugins.inventory import declarations, points_of
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
@@ -47,7 +46,8 @@ def check_collisions(
     def is_kept(there: Match) -> bool:  # packages are checked in the copy of the environment
         return entry.is_package or there.plugin in earlier
 
-    _refuse(session, entry, _taken(set(found.commands) - _words(own), others, is_kept), force=force)
+    new = {*found.commands, *found.declared} - _words(own)
+    _refuse(session, entry, _taken(new, others, is_kept), force=force)
 
 
 def check_collisions_in_copy(

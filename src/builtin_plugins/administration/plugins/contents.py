@@ -18,21 +18,25 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from builtin_plugins.administration.left_out import left_out
-from builtin_plugins.administration.plugins.hooks_source import Words, read_source
 from builtin_plugins.administration.program.environment.distributions import find_distribution
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
-from host.hookspecs import PROJECT
+from host.hookspecs import HOOKS, PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.folders import FolderNode
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 
+Words = tuple[str, ...]
+
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
+_HOOK = re.compile(r"(?ms)^[ \t]*@(?:\w+\.)*hookimpl\b.*?^[ \t]*def[ \t]+(\w+)")
+_DECLARATION = re.compile(r"\bCommandDeclaration\(\s*(?:words\s*=\s*)?\(([^)]*)\)")
+_LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
 _PACKAGE_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _PACKAGE_NAME = re.compile(
     r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
@@ -48,18 +52,25 @@ _NONE: Mapping[Words, Definition] = {}
 class PluginContents(Record):
     """The commands of a plugin by their words, and the hooks that its Python code implements.
 
-    `problems` are ignored definitions, hooks that cannot work and misspelt keys; `manifest` has
-    the plugin's own name and version, `left_out` the files that look like scripts but are not
+    `hooks` and `declared`, the words of commands in the code, are those that the text of the source
+    shows; the code may have more. `problems` are ignored definitions and misspelt keys; `manifest`
+    has the plugin's own name and version, `left_out` the files that look like scripts but are not
     commands. For a distribution, `names` are those of its plugins, `requires` its requirements.
     """
 
     commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
+    declared: tuple[Words, ...] = ()
     problems: tuple[Problem, ...] = ()
     left_out: tuple[Problem, ...] = ()
     manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+
+    @property
+    def has_python(self) -> bool:
+        """Return whether it has Python code that the program imports."""
+        return bool(self.names or self.manifest.hooks)
 
 
 def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> PluginContents:
@@ -77,15 +88,13 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
     found = contents(Catalog(Lock([tree])), (), deep=True)
     problems = [*misspelt_keys(root), *found.problems]
     commands = {one.words: one.definition for one in found.commands}
-    hooks: tuple[str, ...] = ()
+    source = b""
     if manifest.hooks:
         path = manifest.hooks_file
         try:
             source = read_regular(path, _HOOKS_LIMIT, PluginError)
         except FileNotFoundError:
             raise PluginError(Problem(path, "No such file or directory")) from None
-        hooks, declared = read_source(path, source, problems)
-        commands = declared | commands
     ignored: list[Problem] = []
     if tree.scripts is not None:
         for words in ((), *(one.words for one in found.categories)):
@@ -95,7 +104,17 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
             for one in left_out(node) if node else ():
                 path = os.path.relpath(one.problem.path, tree.path)
                 ignored.append(Problem(path, one.problem.text))
-    return PluginContents(commands, hooks, tuple(problems), tuple(ignored), manifest)
+    return PluginContents(
+        commands, *_read_source(source), tuple(problems), tuple(ignored), manifest
+    )
+
+
+def _read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
+    """Return the hooks in Python source, and the literal words of commands; nothing is run."""
+    text = source.decode("utf-8", "replace")
+    marked = _HOOK.findall(text)
+    declared = [tuple(_LITERAL.findall(words)) for words in _DECLARATION.findall(text)]
+    return tuple(one for one in HOOKS if one in marked), tuple(filter(None, declared))
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:
@@ -155,21 +174,19 @@ def _of_distribution(found: Any) -> PluginContents:
     trees = {match[1] for one in names if (match := _TREE.match(one))}
     catalog = Catalog(Lock([Tree(os.path.join(root, one)) for one in sorted(trees)]))
     listed = contents(catalog, (), deep=True)
-    wrong = [*listed.problems]
     commands = {one.words: one.definition for one in listed.commands}
     points = list(found.entry_points.select(group=PROJECT))
     modules = {point.module.replace(".", "/") for point in points}
-    hooks: dict[str, None] = {}
-    for one in names:
-        if one.removesuffix(".py").removesuffix("/__init__") in modules:
-            implemented, declared = read_source(one, found.locate_file(one).read_bytes(), wrong)
-            hooks |= dict.fromkeys(implemented)
-            commands = declared | commands
+    source = b"\n".join(
+        found.locate_file(one).read_bytes()
+        for one in names
+        if one.removesuffix(".py").removesuffix("/__init__") in modules
+    )
     name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
     return PluginContents(
         commands,
-        tuple(hooks),
-        tuple(placed(one, root, name) for one in wrong),
+        *_read_source(source),
+        tuple(placed(one, root, name) for one in listed.problems),
         manifest=Manifest(name, version, summary),
         names=tuple(point.name for point in points),
         requires=requires,

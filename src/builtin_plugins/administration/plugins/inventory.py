@@ -143,7 +143,10 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
         "broken" if reason else _switched(entry),
         reason,
         plugin.root,
-        own=Lock([Tree(said.tree, scripts=said.scripts)] if said.tree else []),
+        own=Lock(
+            [Tree(said.tree, scripts=said.scripts)] if said.tree else [],
+            declarations(lock, entry)[0].commands,
+        ),
         hooks=list(known.hooks) if known and said.hooks else (),
     )
 

@@ -7,8 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.contents import PluginContents
-from builtin_plugins.administration.plugins.hooks_source import Words
+from builtin_plugins.administration.plugins.contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.administration.program.environment.installations import other_installations
@@ -51,8 +50,8 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
 def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
     """Return the lines that show what a plugin adds."""
     lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
-    in_python = "those that its Python declares" if "discover_commands" in found.hooks else "none"
-    lines.append(f"commands: {len(found.commands) or in_python}")
+    more = "; its Python code may declare more" if found.has_python else ""
+    lines.append(f"commands: {len(found.commands)}{more}")
     lines += command_lines(found.commands.items())
     if found.left_out:
         lines.append(f"left out: {len(found.left_out)}")

@@ -28,10 +28,7 @@ def test_what_a_wheel_says(tmp_path: Path) -> None:
     path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=needs)
     found = read_wheel(str(path))
     assert found.manifest.values() == Manifest("acme-cli", "1.0", "A test").values()
-    assert (found.names, list(found.commands)) == (
-        ("acme-cli",),
-        [("acme", "py")],
-    )
+    assert (found.names, found.declared, found.commands) == (("acme-cli",), (("acme", "py"),), {})
     assert found.hooks == ("discover_commands",)
     assert found.requires == needs
 

@@ -103,7 +103,7 @@ class PluginSource:
         """
         try:
             found = read_contents(root, entry.scripts)
-            if not (found.commands or found.hooks or found.problems or is_package(root)):
+            if not (found.commands or found.has_python or found.problems or is_package(root)):
                 bare = read_contents(root, {})  # scripts without any definition
                 if bare.commands and entry.scripts is None and found.manifest.scripts is None:
                     entry, found = entry.replaced(scripts={}), bare
@@ -117,7 +117,7 @@ class PluginSource:
         entry = entry.replaced(name=name, **found.manifest.facts)
         program = tx.reporter.program
         refuse_package(entry, root, found.commands, program, self.pip_address())
-        if not found.commands and not found.hooks:
+        if not found.commands and not found.has_python:
             raise PluginError(
                 f"{entry.source}: contains no commands and no hooks",
                 "a plugin has scripts, or <category>/<command>/"

@@ -9,7 +9,6 @@ from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.words.lint import rules
-from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
     Manifest,
@@ -44,7 +43,7 @@ class Lint:
         self.help: list[tuple[tuple[str, ...], str]] = []
 
     def directory(self, root: str) -> Iterator[Finding]:
-        """Check an installation, a plugin, a Python package with hooks or a folder of commands."""
+        """Check an installation, a plugin or a folder of commands."""
         config_file = os.path.join(root, "core", "cli.json")
         if os.path.lexists(config_file):
             yield from self.installation(root, config_file)
@@ -54,7 +53,6 @@ class Lint:
             except HostError as error:
                 yield Finding("plugin", error.problem)
         else:
-            yield from package_findings(root)
             is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
             yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
 
@@ -87,8 +85,6 @@ class Lint:
             if place and not os.path.exists(place):
                 yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
                 return
-        if manifest.hooks:
-            yield from hook_findings(manifest.hooks_file)
         yield from self.tree(FolderNode(Tree(manifest.tree, scripts=manifest.scripts)))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:

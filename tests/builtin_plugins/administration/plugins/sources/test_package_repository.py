@@ -64,7 +64,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     assert "Build it? [y/N] " in refused.stderr
     added = plugin(made, "add", f"pip:Acme_CLI@git+{repository.url}")
     assert added.status == 0, added.stderr
-    commands = "commands: 2\n    cloud one one\n    cloud py  Python\n"
+    commands = "commands: 1; its Python code may declare more\n    cloud one one\n"
     assert added.stdout.startswith(f"{BUILT.format(first[:12])}{heading}  A test\n{commands}")
     entry = registry(made)["acme-cli"]
     assert (entry["kind"], entry["source"], entry["ref"]) == ("pip", stored, None)
