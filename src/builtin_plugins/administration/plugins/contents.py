@@ -20,7 +20,7 @@ from packaging.version import Version
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.program.environment.distributions import find_distribution
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
-from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
+from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
@@ -49,52 +49,45 @@ _METADATA = ("Name", "Version", "Summary")
 _NONE: Mapping[Words, Definition] = {}
 
 
-class PluginContents(Record):
-    """The commands of a plugin by their words, and the hooks that its Python code implements.
+class PluginVersion(Record):
+    """A version of a plugin: its entry, and its contents as far as its files show them.
 
-    `hooks` and `declared`, the words of commands in the code, are those that the text of the source
-    shows; the code may have more. `problems` are ignored definitions and misspelt keys; `manifest`
-    has the plugin's own name and version, `left_out` the files that look like scripts but are not
-    commands. For a distribution, `names` are those of its plugins, `requires` its requirements.
+    `commands` has the definitions by their words. `hooks`, and `declared`, the words of commands in
+    Python code, are those that the text of the source shows; the code may have more. `problems` are
+    ignored definitions and misspelt keys, `left_out` the files that look like scripts but are not
+    commands. For a distribution, `names` are those of its plugins, `requires` its requirements;
+    `unbuilt` means that only its own code can build it and show its contents.
     """
 
+    entry: Entry
     commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
     declared: tuple[Words, ...] = ()
     problems: tuple[Problem, ...] = ()
     left_out: tuple[Problem, ...] = ()
-    manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+    unbuilt: bool = False
 
     @property
     def has_python(self) -> bool:
         """Return whether it has Python code that the program imports."""
-        return bool(self.names or self.manifest.hooks)
+        return bool(self.names or self.entry.hooks)
 
 
-def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> PluginContents:
-    """Return the contents of the directory plugin at `root`; `scripts` is that of its entry.
-
-    Raises PluginError or DefinitionError if its plugin.json is invalid.
-    """
-    manifest = read_manifest(root)
-    if scripts is not None:
-        manifest = manifest.replaced(scripts=scripts)
-    if not os.path.isdir(manifest.tree):
-        what = f"there is no {manifest.tree}"
-        raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
-    tree = Tree(manifest.tree, scripts=manifest.scripts)
+def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
+    """Return the contents of a directory plugin; raises PluginError if it names a missing file."""
+    file = os.path.join(plugin.root, FILE_NAME)
+    for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
+        if path and not os.path.exists(path):
+            raise PluginError(Problem(file, f"there is no {path}", key=key))
+    tree = Tree(plugin.tree, scripts=plugin.scripts)
     found = contents(Catalog(Lock([tree])), (), deep=True)
-    problems = [*misspelt_keys(root), *found.problems]
+    problems = (*misspelt_keys(plugin.root), *found.problems)
     commands = {one.words: one.definition for one in found.commands}
     source = b""
-    if manifest.hooks:
-        path = manifest.hooks_file
-        try:
-            source = read_regular(path, _HOOKS_LIMIT, PluginError)
-        except FileNotFoundError:
-            raise PluginError(Problem(path, "No such file or directory")) from None
+    if plugin.hooks_file:
+        source = read_regular(plugin.hooks_file, _HOOKS_LIMIT, PluginError)
     ignored: list[Problem] = []
     if tree.scripts is not None:
         for words in ((), *(one.words for one in found.categories)):
@@ -104,9 +97,7 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
             for one in left_out(node) if node else ():
                 path = os.path.relpath(one.problem.path, tree.path)
                 ignored.append(Problem(path, one.problem.text))
-    return PluginContents(
-        commands, *_read_source(source), tuple(problems), tuple(ignored), manifest
-    )
+    return PluginVersion(plugin.entry, commands, *_read_source(source), problems, tuple(ignored))
 
 
 def _read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
@@ -127,8 +118,8 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     return fields.misspelt()
 
 
-def read_wheel(path: str) -> PluginContents:
-    """Return the contents of the wheel at `path`, which is unpacked to read it.
+def read_wheel(path: str, entry: Entry) -> PluginVersion:
+    """Return the plugin in the wheel at `path`, which is unpacked to read it; completes its entry.
 
     Raises OperationError if it is not a valid wheel.
     """
@@ -138,13 +129,14 @@ def read_wheel(path: str) -> PluginContents:
         extract(Path(path), Path(root), _RULES, called=called)
         try:
             [found] = importlib_metadata.distributions(path=[root])
-            wheel = _of_distribution(found)
-            canonicalize_name(wheel.manifest.name, validate=True)
-            Version(wheel.manifest.version)  # both become file names
+            name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
+            name = canonicalize_name(name, validate=True)
+            Version(version)  # both become file names
             _check_record(found, root)
+            full = entry.replaced(name=name, version=version, description=summary)
+            return _of_distribution(found, full)
         except (KeyError, OSError, ValueError) as failure:
             raise OperationError(f"{called}: not a valid wheel: {failure}") from None
-        return wheel
 
 
 def _check_record(found: Any, root: str) -> None:
@@ -158,16 +150,16 @@ def _check_record(found: Any, root: str) -> None:
         raise ValueError(f"its RECORD does not list {min(unlisted)}")
 
 
-def read_installed(name: str) -> PluginContents:
+def read_installed(entry: Entry) -> PluginVersion:
     """Return the contents of an installed distribution, empty if they cannot be read."""
-    found = find_distribution(name)
+    found = find_distribution(entry.name)
     try:
-        return _of_distribution(found) if found else PluginContents()
+        return _of_distribution(found, entry) if found else PluginVersion(entry)
     except (OSError, ValueError):
-        return PluginContents()
+        return PluginVersion(entry)
 
 
-def _of_distribution(found: Any) -> PluginContents:
+def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
     """Return the contents of an installed or unpacked distribution; raises ValueError, OSError."""
     requires = tuple(str(Requirement(one)) for one in found.requires or ())
     names, root = list(map(str, found.files or ())), str(found.locate_file(""))
@@ -182,12 +174,11 @@ def _of_distribution(found: Any) -> PluginContents:
         for one in names
         if one.removesuffix(".py").removesuffix("/__init__") in modules
     )
-    name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
-    return PluginContents(
+    return PluginVersion(
+        entry,
         commands,
         *_read_source(source),
-        tuple(placed(one, root, name) for one in listed.problems),
-        manifest=Manifest(name, version, summary),
+        tuple(placed(one, root, entry.name) for one in listed.problems),
         names=tuple(point.name for point in points),
         requires=requires,
     )

@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 from urllib.parse import quote
 
-from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
+from builtin_plugins.administration.plugins.contents import PluginVersion
+from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
 from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
@@ -57,7 +58,7 @@ class Source(PluginSource):
         head, objects = os.path.join(path, "HEAD"), os.path.join(path, "objects")
         return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
 
-    def fetch(self, tx: Transaction) -> Staged:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         entry = write_files(self.entry, self.address, tx, tx.tree)
         return self.described(entry, tx, tx.tree, entry.source)
 

@@ -11,11 +11,11 @@ from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.words.lint import rules
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
-    Manifest,
+    DirectoryPlugin,
     find_directory_plugins,
-    read_manifest,
+    read_plugin,
 )
-from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, effective_registry, registry_path
 from host import Definition, HostError, Problem
 from host.cli.variables import settings_names
 from host.run.command import read_config
@@ -49,7 +49,7 @@ class Lint:
             yield from self.installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             try:
-                yield from self._plugin(root, read_manifest(root))
+                yield from self._plugin(read_plugin(root, Entry("", "local")))
             except HostError as error:
                 yield Finding("plugin", error.problem)
         else:
@@ -73,19 +73,19 @@ class Lint:
         for one in find_directory_plugins(plugins_dir, registry):
             if one.problem:
                 yield Finding("plugin", one.problem)
-            elif one.enabled:
-                yield from self._plugin(one.root, one.manifest)
+            elif one.entry.enabled:
+                yield from self._plugin(one)
 
-    def _plugin(self, root: str, manifest: Manifest) -> Iterator[Finding]:
-        """Check a plugin whose manifest is valid."""
-        file = os.path.join(root, MANIFEST)
+    def _plugin(self, plugin: DirectoryPlugin) -> Iterator[Finding]:
+        """Check a plugin whose plugin.json is valid."""
+        file = os.path.join(plugin.root, MANIFEST)
         self.count += os.path.exists(file)
-        yield from (Finding("definition", one) for one in misspelt_keys(root))
-        for key, place in (("directory", manifest.tree), ("hooks", manifest.hooks_file)):
+        yield from (Finding("definition", one) for one in misspelt_keys(plugin.root))
+        for key, place in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
             if place and not os.path.exists(place):
                 yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
                 return
-        yield from self.tree(FolderNode(Tree(manifest.tree, scripts=manifest.scripts)))
+        yield from self.tree(FolderNode(Tree(plugin.tree, scripts=plugin.scripts)))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
         """Check a node in a tree of commands, and everything below it."""
