@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -186,6 +186,8 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
 
 def placed(problem: Problem, root: str, called: str) -> Problem:
     """Return a problem with its path in `root` replaced by one inside `called`."""
+    if root == called:
+        return problem
     path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
     return problem.replaced(path, problem.text.replace(f"{root}/", "")).inside(called)
 
@@ -196,15 +198,14 @@ def is_package(root: str) -> bool:
 
 
 def refuse_package(
-    entry: Entry, root: str, commands: Iterable[Words], program: str, address: str
+    entry: Entry, root: str, commands: Collection[Words], program: str, address: str
 ) -> None:
     """Raise PluginError if the directory `root` is a Python package, not a directory plugin.
 
     `address` is its repository in pip's form, "" for none.
 
-    A directory plugin has a plugin.json, or commands outside of Python packages; its
-    pyproject.toml may be there only for the settings of a tool. A directory that declares an entry
-    point for plugins is always a package.
+    A directory without plugin.json is a package if pip could install it, and it declares an entry
+    point for plugins or has no commands.
     """
     if not is_package(root) or os.path.lexists(os.path.join(root, FILE_NAME)):
         return
@@ -212,7 +213,7 @@ def refuse_package(
     for name in _PACKAGE_FILES:
         with suppress(OSError):
             text += Path(root, name).read_text("utf-8", "replace")
-    if PROJECT not in text and not all(_is_in_package(root, words) for words in commands):
+    if PROJECT not in text and commands:
         return
     found = _PACKAGE_NAME.search(text)
     name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"
@@ -220,8 +221,3 @@ def refuse_package(
     if address:
         ways = f"add it with: {add} {shlex.quote(f'pip:{name} @ git+{address}')}"
     raise PluginError(f"{entry.source}: is a Python package, not a directory of commands", ways)
-
-
-def _is_in_package(root: str, words: Words) -> bool:
-    above = (os.path.join(root, *words[:end]) for end in range(1, len(words)))
-    return any(os.path.isfile(os.path.join(one, "__init__.py")) for one in above)

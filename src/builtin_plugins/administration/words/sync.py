@@ -80,8 +80,7 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = Git(os.path.join(tx.area, "aside.git"), tx.environ, tx.seconds, (tx.descriptor,))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
-    for name in write_tree(aside, new, tx.tree, address):
-        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    write_tree(aside, new, tx.tree, address, tx.reporter.warn)
     check_tree(tx.tree, address)
     commands_dir = os.path.relpath(session.installation.commands_dir, root)
     versions = [

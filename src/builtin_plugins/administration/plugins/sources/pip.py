@@ -26,6 +26,7 @@ from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.sources.requirements import (
+    files_in,
     parse_package_repository,
     parse_requirement,
 )
@@ -68,9 +69,8 @@ class Source(PluginSource):
             self.repository = parse_package_repository(self.address)
         self.ref_in_address = self.repository.ref if self.repository else ""
         self.is_from_git = bool(self.repository)
-        self.has_checksum = not self.repository
         is_wheel = entry.source.partition("?")[0].endswith(_WHEEL)
-        self.is_one_version = is_wheel and not self.repository
+        self.has_checksum = self.is_one_version = is_wheel and not self.repository
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
@@ -140,7 +140,7 @@ class Source(PluginSource):
         entry = self.entry
         tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
         if self.repository:
-            return _staged(package_index.build_from(self.repository.place(tx), tx), entry)
+            return _staged(package_index.build_from(files_in(tx), tx), entry)
         exact = Requirement(f"{entry.name}=={entry.version}")
         path, sha256 = package_index.build(exact, entry.sha256, tx)
         return _staged(path, entry.replaced(sha256=sha256))

@@ -50,7 +50,7 @@ def test_a_requirement_added_updated_rolled_back_removed(environment: Environmen
     assert made.run("clouds").stderr == "cli: unknown category clouds; see: cli --help\n"
     assert "\n    cloud disk disk\n" in plugin(made, "show", "acme-cli").stdout
     assert listed(made)["acme-cli"]["state"] == "disabled"
-    removed = plugin(made, "remove", "Acme_CLI")
+    removed = plugin(made, "remove", "acme-cli")
     assert removed.stderr.splitlines()[0] == "this uninstalls the distribution acme-cli"
     assert removed.status == 0
     assert listed(made) == {}
