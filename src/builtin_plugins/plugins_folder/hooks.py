@@ -11,7 +11,6 @@ from builtin_plugins.plugins_folder.registry import effective_registry, local_pa
 from host import (
     BrokenPlugin,
     CommandTree,
-    Disabled,
     Installation,
     PluginFile,
     Watch,
@@ -20,12 +19,10 @@ from host import (
 
 
 @hookimpl
-def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled | Watch]:
+def find_plugins(installation: Installation) -> Iterator[PluginFile | Watch]:
     plugins_dir = installation.plugins_dir
     yield from map(Watch, _watched(plugins_dir))
     registry = effective_registry(plugins_dir)
-    entries = registry.entries.values()
-    yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.hooks_file and plugin.entry.enabled:
             yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file)
@@ -35,7 +32,7 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
 def discover_commands(installation: Installation) -> Iterator[CommandTree | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
     registry = effective_registry(plugins_dir)
-    for problem in registry.problems_of(registry_path(plugins_dir)):
+    for problem in registry.problems:
         yield BrokenPlugin("registry.json", str(problem))
     for plugin in find_directory_plugins(plugins_dir, registry):
         entry = plugin.entry

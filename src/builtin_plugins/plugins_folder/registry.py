@@ -18,7 +18,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
@@ -117,42 +116,35 @@ class Registry:
     """The registry's content: valid entries in order, and the problems of others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
-    untouched. `damage` is why an earlier state replaces the file; if none `exists`, nothing is
-    known of any plugin.
+    untouched. Unless the file `exists`, nothing is known of any plugin.
     """
 
     def __init__(
-        self, values: dict[str, Any], *, exists: bool, local: dict[str, Any] | None = None
+        self, path: str, values: dict[str, Any] | None = None, local: dict[str, Any] | None = None
     ) -> None:
-        self.values = values
+        self.exists = values is not None
+        self.values = values or _empty()
         self.local = local
-        self.exists = exists
-        self.damage: Problem | None = None
         self.problems: list[Problem] = []
         self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
         own = {item.get("name"): item for item in local["plugins"]} if local else {}
-        shared = [{**item, **own.pop(item.get("name"), {})} for item in values["plugins"]]
+        shared = [{**item, **own.pop(item.get("name"), {})} for item in self.values["plugins"]]
         for item in [*shared, *own.values()]:
             try:
                 entry = read_entry(item)
             except PluginError as error:
-                self.problems.append(error.problem)
+                self.problems.append(Problem(path, error.what, error.remedy))
                 self.refused[str(item.get("name"))] = error.problem
                 continue
             if self.entries.setdefault(entry.name, entry) is not entry:
-                what = f"the name {entry.name} occurs twice; the first entry counts"
-                self.problems.append(Problem("", what))
+                what = f"the name {entry.name} occurs twice; the first entry is used"
+                self.problems.append(Problem(path, what))
 
     @property
     def names(self) -> set[str]:
         """Return all names in the file, including those of unusable entries."""
         return self.entries.keys() | self.refused.keys()
-
-    def problems_of(self, path: str) -> list[Problem]:
-        """Return the problems of the file at `path`, which this registry was read from."""
-        damage = [self.damage] if self.damage else []
-        return damage + [Problem(path, one.what, one.remedy) for one in self.problems]
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the one of the same name but keep its unknown keys.
@@ -234,7 +226,7 @@ def read_registry(path: str, *, shared: bool = False) -> Registry:
     values = _read(path)
     beside = local_path(os.path.dirname(path))
     local = None if shared or not os.path.lexists(beside) else _read(beside) or _empty()
-    return Registry(values or _empty(), exists=values is not None, local=local)
+    return Registry(path, values, local)
 
 
 def _read(path: str) -> dict[str, Any] | None:
@@ -265,27 +257,21 @@ def effective_registry(plugins_dir: str) -> Registry:
     This way disabled plugins stay disabled, and the order of precedence is preserved. Without such
     a state the registry is empty.
     """
-    damage = None
-    try:
-        found = read_registry(registry_path(plugins_dir))
+    path, last = registry_path(plugins_dir), os.path.join(plugins_dir, LAST)
+    found, damage = Registry(path), None
+    for place, shared in ((path, False), (last, False), (last, True)):
+        try:
+            found = read_registry(place, shared=shared)
+        except PluginError as error:  # of the last one, the local file may be damaged
+            damage = damage or error.problem
+            continue
+        if found.exists or place == last:
+            break
+    if damage:
         if found.exists:
-            return found
-    except PluginError as error:
-        damage = error.problem
-    last = last_intact(plugins_dir)
-    if damage and last.exists:
-        damage.text += "; its last intact version counts until it is repaired"
-    last.damage = damage
-    return last
-
-
-def last_intact(plugins_dir: str) -> Registry:
-    """Return the last intact state of the registry, an empty one if there is none."""
-    path = os.path.join(plugins_dir, LAST)
-    for shared in (False, True):  # the local file may be the damaged one
-        with suppress(PluginError):
-            return read_registry(path, shared=shared)
-    return Registry(_empty(), exists=False)
+            damage.text += "; its last intact version is used until it is repaired"
+        found.problems.insert(0, damage)
+    return found
 
 
 def _empty() -> dict[str, Any]:

@@ -72,8 +72,8 @@ def inventory(session: Session) -> list[Row]:
     reconcile_if_free(plugins_dir)
     lock, program = session.checked(session.plugins_known), session.program
     registry = effective_registry(plugins_dir)
-    if registry.damage:
-        session.messages.warn(registry.damage)
+    for problem in registry.problems:
+        session.messages.warn(problem)
     directories = {one.entry.name: one for one in find_directory_plugins(plugins_dir, registry)}
     known = {one.project: one for one in lock.plugins.values() if one.reference and not one.ours}
     others = [Entry(name, "pip", version=known[name].version) for name in sorted(known)]

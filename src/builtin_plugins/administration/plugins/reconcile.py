@@ -37,7 +37,6 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     effective_registry,
     is_plugin_name,
-    last_intact,
     local_path,
     read_registry,
     registry_path,
@@ -122,7 +121,7 @@ def _registry(plugins_dir: str) -> Registry:
     """Return the registry; rebuild a lost one from its last intact state and the kept versions."""
     registry = read_registry(registry_path(plugins_dir))
     if not registry.exists:
-        registry = last_intact(plugins_dir)
+        registry = effective_registry(plugins_dir)
         for name in names_in(plugins_dir):
             store = store_of(plugins_dir, name)
             entry = recorded(store.path(store.current)) if store.current else None
@@ -146,12 +145,6 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     with suppress(OSError):
         os.rmdir(store.directory)
     return problems
-
-
-def was_interrupted(plugins_dir: str) -> bool:
-    """Return whether a killed change left a stage in `plugins/`, or an unfinished removal."""
-    entries = effective_registry(plugins_dir).entries.values()
-    return bool(abandoned(plugins_dir)) or any(one.removing for one in entries)
 
 
 def write_registry(path: str, registry: Registry) -> None:
