@@ -8,14 +8,7 @@ from collections.abc import Iterator
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import effective_registry, local_path, registry_path
-from host import (
-    BrokenPlugin,
-    CommandTree,
-    Installation,
-    PluginFile,
-    Watch,
-    hookimpl,
-)
+from host import BrokenPlugin, CommandTree, Installation, PluginFile, Watch, hookimpl
 
 
 @hookimpl

@@ -221,7 +221,7 @@ def read_registry(path: str, *, shared: bool = False) -> Registry:
     """Return the registry in the file `path`, an empty one if there is none.
 
     Includes the local file beside it, unless only the `shared` one is requested. Raises
-    PluginError if a file is unreadable, has a newer format or is a dangling link.
+    PluginError if a file is unreadable or has another format.
     """
     values = _read(path)
     beside = local_path(os.path.dirname(path))
@@ -233,16 +233,9 @@ def _read(path: str) -> dict[str, Any] | None:
     try:
         values = read_object(path)
     except FileNotFoundError:
-        if os.path.islink(path):  # the team's shared file may reappear
-            what = f"links to {os.readlink(path)}, which is not there"
-            problem = Problem(path, what, "restore the target, or remove the link")
-            raise PluginError(problem) from None
         return None
     version = text(path, values, "version")
-    if not version:
-        raise PluginError(Problem(path, f"expected {FORMAT}", key="version"))
-    major = version.partition(".")[0]
-    if not major.isdecimal() or int(major[:9]) > int(FORMAT.partition(".")[0]):
+    if version.partition(".")[0] != FORMAT.partition(".")[0]:
         what = f"expected {FORMAT}; found {version[:20] or 'nothing'}"
         raise PluginError(Problem(path, what, "update this program", key="version"))
     entries = values.get("plugins")

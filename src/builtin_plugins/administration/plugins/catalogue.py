@@ -13,11 +13,7 @@ from urllib.parse import unquote
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.git import Source as GitSource
 from builtin_plugins.administration.plugins.sources.git import read_file
-from builtin_plugins.administration.plugins.sources.parse import (
-    is_path,
-    other_forms,
-    parse_source,
-)
+from builtin_plugins.administration.plugins.sources.parse import is_path, other_forms, parse_source
 from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git.call import Git, login_of

@@ -115,11 +115,8 @@ def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
 
 def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, program: str) -> Row:
     if plugin is None:
-        reason = f"its files are missing; restore them with: {program} self plugin sync"
-        if entry.is_local:
-            what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
-            reason = f"{what} is missing; restore it, or: {remove} {entry.name}"
-        return Row(entry, "missing", reason)
+        remedy = "" if entry.is_local else f"; restore them with: {program} self plugin sync"
+        return Row(entry, "missing", f"its files are missing{remedy}")
     known, entry = lock.plugins.get(entry.name), plugin.entry
     reason = str(plugin.problem or (known.broken if known else ""))
     if not reason and not os.path.isdir(plugin.tree):
@@ -169,20 +166,16 @@ def _distribution_row(entry: Entry, lock: Lock, program: str) -> Row:
     points = points_of(lock, entry)
     if points:
         version = points[0].version
-    else:
-        from builtin_plugins.administration.program.environment.distributions import (
-            installed_version,  # imported here because importlib_metadata costs a listing 35 ms
-        )
+    else:  # importing importlib_metadata costs a listing 35 ms
+        from builtin_plugins.administration.program.environment import distributions
 
-        version = installed_version(entry.name) or ""
+        version = distributions.installed_version(entry.name) or ""
     state, reason = _switched(entry), "; ".join(point.broken for point in points if point.broken)
     if reason:
         state = "broken"
     elif not version:
         state = "missing"
         reason = f"the distribution is not installed; {program} self plugin sync restores it"
-    elif entry.version not in ("", version):
-        reason = f"{entry.version} was added; {version} is installed now"
     return Row(
         entry.replaced(version=version or entry.version),
         state,

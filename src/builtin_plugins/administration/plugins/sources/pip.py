@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
@@ -128,10 +128,6 @@ class Source(PluginSource):
 
     def _fetch_wheel(self, tx: Transaction) -> PluginVersion:
         name = os.path.basename(self.address.partition("?")[0])
-        try:
-            parse_wheel_filename(name)
-        except InvalidWheelFilename:
-            raise UsageError(f"{name}: not a wheel's file name") from None
         path = os.path.join(tx.tree, name)
         sha256 = bring_file(self.address, self.entry.sha256, Path(path), tx)
         return _staged(path, self.entry.replaced(sha256=sha256))
@@ -197,7 +193,8 @@ class Source(PluginSource):
             exact = f"{name}[{','.join(sorted(self._extras()))}]=={version}"
             copy.change(tx.installer, "install", "--constraint", str(constraints), exact)
         if self.repository:
-            copy.record_origin(name, self.repository.origin(self.entry.commit))
+            origin = {"vcs": "git", "commit_id": self.entry.commit}
+            copy.record_origin(name, {"url": self.repository.address, "vcs_info": origin})
         check_change(name, copy.prefix, copy.path)
         check_collisions_in_copy(session, self.entry, tx, force=force)
 

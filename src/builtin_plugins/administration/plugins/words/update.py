@@ -43,9 +43,6 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
 def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
     label = entry.name
     if why := why_it_stays(session, entry):
-        if entry.pinned and not source_of(entry).is_present(session.installation.plugins_dir):
-            back = f"restore it with: {session.program} self plugin sync"
-            why = f"{version_text(entry)} is not what is installed; {back}"
         session.show_lines(f"{label}: {why}")
         return
     entry = checked_entry(entry)

@@ -110,20 +110,6 @@ def test_a_bare_word_is_neither(
     assert listed(made) == {}
 
 
-def test_a_repository_is_never_a_directory_of_its_name(install: Install, tmp_path: Path) -> None:
-    made = install()
-    write_tree(tmp_path / "user/repo", plugin_files())
-    done = plugin(made, "add", "user/repo", cwd=tmp_path)
-    assert done.all == (
-        2,
-        "",
-        "cli: user/repo: there is a directory of that name here; write ./user/repo to link it, or "
-        "https://github.com/user/repo for the repository\n",
-    )
-    assert plugin(made, "add", "./user/repo", cwd=tmp_path).status == 0
-    assert registry(made)["repo"]["kind"] == "local"
-
-
 SITES = {
     "--ssh ./acme": "--ssh goes with user/repository; ./acme is none",
     "--ssh https://h.test/a": "--ssh goes with user/repository; https://h.test/a is none",
