@@ -94,7 +94,7 @@ class Messages:
         self.warned: set[str] = set()
 
     def colours(self, descriptor: int) -> bool:
-        """Return whether output to `descriptor` has colours (CONTRACT 3).
+        """Return whether output to `descriptor` has colours.
 
         If --color is neither "always" nor "never", the variables decide, NO_COLOR and TERM=dumb
         before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
