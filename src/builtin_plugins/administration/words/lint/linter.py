@@ -19,9 +19,9 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import Definition, HostError, Problem
 from host.cli.variables import settings_names
-from host.run.command import read_config
 from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderNode
+from host.run.installation import read_config
 from host.run.lock import Tree
 from host.run.script_help import script_gets_help
 
