@@ -1,4 +1,4 @@
-"""`fleet check`: check that hosts can run a command, and that installed files equal the local ones."""
+"""`fleet check`: check that hosts can run a command, and that their files equal the local ones."""
 
 from __future__ import annotations
 
