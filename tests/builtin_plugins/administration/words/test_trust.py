@@ -149,7 +149,7 @@ def test_doctor_of_projects(shop: Shop) -> None:
         return [
             (one["message"], one["remedy"], one["hint"])
             for one in rows
-            if one["check"] == "projects"
+            if one["check"] in ("projects", "definitions")
         ]
 
     text = "commands of this project are not trusted, so they ask before they run"
@@ -158,4 +158,5 @@ def test_doctor_of_projects(shop: Shop) -> None:
     assert found() == []
     shop.root.chmod(0o777)
     text = "every user can write to it, so this project is ignored"
-    assert found() == [(f"{shop.root}: {text}", f"run: chmod o-w {shop.root}", False)]
+    chmod = f"run: chmod o-w {shop.root}"
+    assert found() == [(f"{shop.root}:1:1: {text}", chmod, False)]
