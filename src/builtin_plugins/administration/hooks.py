@@ -59,7 +59,9 @@ _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflic
 _PROJECT = argument(
     "directory", "The project's directory; by default the nearest project.", complete="directory"
 )
-_TRUSTED = argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"])
+_TRUSTED = argument(
+    "--list", "Show the trusted projects.", conflicts=["directory", "--forget", "--yes"]
+)
 _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
