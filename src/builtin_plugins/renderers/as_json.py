@@ -47,16 +47,14 @@ def _command(command: Command) -> dict[str, Any]:
         "aliases": definition.aliases,
         "hidden": definition.hidden,
         "args": [_argument(one) for one in definition.args],
-        "examples": [_example(one) for one in definition.examples],
+        "examples": [
+            {key: text or None for key, text in one.items()} for one in definition.examples
+        ],
         "effects": definition.effects,
         "required_envs": [_required(one) for one in definition.required_envs],
         "requires": [*map(_requirement, definition.requires)],
         "starts_commands": definition.starts_commands,
     }
-
-
-def _example(example: dict[str, Any]) -> dict[str, Any]:
-    return {"command": example["command"], "description": example.get("description")}
 
 
 def _argument(argument: Argument) -> dict[str, Any]:

@@ -75,7 +75,7 @@ DEFINITIONS = {
     "system": (
         '"os": ["linux", "macos"]',
         "5:3: ",
-        '"os": only linux and mac count; did you mean mac?',
+        '"os": macos is not one of linux and mac; did you mean mac?',
     ),
     "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", '"envs.API_TOKEN": looks like a secret'),
     "reference": (
@@ -171,7 +171,7 @@ def test_what_is_wrong_with_a_script(install: Install, script: str, mode: int, s
 
 ENTRYPOINTS = {
     "missing": ("other.sh", "there is no "),
-    "outside": ("../../../core/cli.json", "../../../core/cli.json is not inside the command's"),
+    "outside": ("../../../core/cli.json", "../../../core/cli.json leads to "),
 }
 
 
@@ -186,7 +186,7 @@ def test_an_entrypoint_that_is_a_link(install: Install) -> None:
     made = install(tree())
     (made.root / HERE / "main.sh").unlink()
     (made.root / HERE / "main.sh").symlink_to("../../../core/cli.json")
-    said = f"main.sh is a link, and its target {made.root}/core/cli.json is outside the command's"
+    said = f"main.sh leads to {made.root}/core/cli.json, which is outside the command's"
     status, shown = lint(made)
     assert (status, len(shown.splitlines())) == (1, 1)
     assert f'"entrypoint": {said} folder\n' in shown

@@ -24,9 +24,9 @@ from host.cli.session import Session
 from host.cli.trust import project_contents
 from host.cli.variables import settings_names
 from host.run.catalog import Catalog
-from host.run.command import read_config
 from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderNode
+from host.run.installation import read_config
 from host.run.lock import Tree
 from host.run.projects import Project
 from host.run.script_help import script_gets_help
