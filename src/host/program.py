@@ -12,7 +12,7 @@ from host.cli.contents import command_of
 from host.cli.prompt import masked_words
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
-from host.cli.variables import trace, traced_variables
+from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.listing_records import Category, Command
 from host.records import Variable
@@ -212,10 +212,9 @@ class Program:
         command = self.find(words)
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
         layers = self._session.layers(command.words, command.definition, system, secrets=secrets)
-        required = {*command.definition.required_envs, *(facts or {})}
-        given = {winner.name for winner, _ in trace(layers)}
+        names = {*layers.offered, *layers.fixed, *command.definition.required_envs, *(facts or {})}
         every = traced_variables(layers)
-        return {name: one for name, one in every.items() if name in given or name in required}
+        return {name: one for name, one in every.items() if name in names}
 
     def run(
         self,

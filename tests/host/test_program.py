@@ -262,7 +262,7 @@ def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
         "TO         to here  ← commands/team/to/command.json: envs.TO (rank 2)",
         "ARG_WHERE  here  ← args",
     ]
-    assert "  TO  to here  ← envs\n" in page
+    assert "  TO  to here  ← command.json: envs.TO\n" in page
 
 
 def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):

@@ -245,8 +245,8 @@ Arguments:
   tag     (one of new, old)
 
 Variables:
-  API_TOKEN  missing  required
-  REGION     eu  ← envs, required
+  API_TOKEN  missing, required
+  REGION     eu  ← command.json: envs.REGION, required
 
 Environment files:
   .env
@@ -261,8 +261,7 @@ Examples:
 Notes:
   Runs on linux and mac.
   Needs administrator rights (sudo).
-  Without API_TOKEN it does not run: export it, or set it in
-    config/settings.conf, a file of env_files, or envs.
+  Values in a run: cli self env ops deploy
   Defined in {made.root}/commands/ops/deploy/command.json.
 """
     for words in (
