@@ -57,7 +57,7 @@ def man_page(date: str) -> Iterator[str]:
         yield from [".br"][: bool(index)]
         yield rf"\fB{_NAME}\fR {_escaped(words)}"
     yield from (".SH DESCRIPTION", _prose(project["description"]), ".PP")
-    yield _prose(next(root_notes(_NAME)))
+    yield _prose(root_notes(_NAME)[0])
     yield ".SH OPTIONS"
     for name, text in OPTIONS.items():
         yield from _term(name, text)

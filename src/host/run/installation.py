@@ -4,7 +4,7 @@ import posix
 import sys
 
 from host.errors import InstallationError, Problem
-from host.run import basename, dirname, is_directory, is_there, join, realpath
+from host.run import basename, dirname, is_directory, is_file, is_there, join, realpath
 from host.run.command import Config, read_config
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 
@@ -139,6 +139,14 @@ def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tupl
     if root != last.root:
         return root, config_file, started
     return (mine.root, config_file, mine.program) if mine else ("", config_file, started)
+
+
+def library_file(lib_dir: str) -> str:
+    """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
+    package = dirname(dirname(__file__))
+    shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
+    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # in a wheel or a checkout
+    return next(filter(is_file, paths), "")
 
 
 def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:

@@ -18,10 +18,6 @@ _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads as many to find a script's interpreter
 TOO_LARGE = "unset large variables, or give fewer arguments"  # a remedy
-# The code that starts a command in Python; -m would import `runpy` first.
-PYTHON_COMMAND = (
-    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
-)
 
 
 class Exec(Record):
