@@ -115,8 +115,8 @@ class Program:
         """Return all commands below the category `words`, sorted, as listings show them.
 
         `everything` adds hidden commands and those for other systems, but never those of `self`.
-        An invalid definition is left out with a warning; see `problems`. Raises UsageError if
-        `words` name no category.
+        An invalid definition is left out with a warning. Raises UsageError if `words` name no
+        category.
         """
         category = self._category(words)
         return self._session.listed(category, deep=True, everything=everything).commands
@@ -128,15 +128,6 @@ class Program:
         if `words` name no category.
         """
         return self._session.contents(self._category(words), deep=True).categories
-
-    def problems(self, words: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the problems of definitions below the category `words`, one line each.
-
-        Each line names the file and key; `commands` leaves out the command. Raises UsageError if
-        `words` name no category.
-        """
-        inside = self._session.contents(self._category(words), deep=True)
-        return tuple(map(str, inside.problems))
 
     def _category(self, words: Sequence[str]) -> tuple[str, ...]:
         if find_whole(self._session, tuple(words)).kind == "command":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -493,20 +492,6 @@ def test_an_ascii_stdout(many: Made) -> None:
     for env in ({"LC_ALL": "C"}, {"LANG": "POSIX"}):
         assert "Usage: cli ops <command> [args...]\n" in many.run("ops", env=env).stdout
     assert "Usage: cli ops <command> [args…]\n" in many.run("ops", env={"LANG": "C.UTF-8"}).stdout
-
-
-def test_a_folder_that_is_no_command_is_told_why(many: Made) -> None:
-    folder = many.root / "commands" / "ops" / "unfinished"
-    folder.mkdir()
-    shown = many.run("ops", "unfinished")
-    reason = f"{folder} holds no command.json that makes it a command"
-    assert shown.all == (2, "", f"cli: unknown command unfinished in ops; {reason}\n")
-    (folder / "command.json").write_text('{"name": "U", "description": "", "entrypoint": ""}')
-    said = f'{folder}/command.json: "entrypoint": expected some text, found an empty string'
-    assert many.run("ops", "unfinished").all == (1, "", f"cli: {said}\n")
-    shown = many.run("ops")
-    assert (shown.status, shown.stderr) == (0, f"cli: warning: {said}\n")
-    shutil.rmtree(folder)
 
 
 def test_a_category_whose_commands_are_all_wrong_is_one(install: Install) -> None:
