@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from builtin_plugins.io.addresses import shown
-from builtin_plugins.io.archive import extract
+from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.download import Limits, download
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.progress import Reporter
@@ -14,6 +14,7 @@ from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
+_LARGEST = Rules(members=100_000, size=8 << 30)
 _PICTURES = {b"\x89PNG\r\n\x1a\n": "icon.png", b"<svg": "icon.svg", b"<?xml": "icon.svg"}
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
@@ -32,7 +33,7 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
     if version not in store.versions() or not _find_launcher(tree, settings):
         tree = source = os.path.join(stage, "new")
         reporter.info("Unpacking")
-        extract(archive, Path(tree), called=shown(address))
+        extract(archive, Path(tree), shown(address), _LARGEST)
         _complete(tree, settings, reporter)
     archive.unlink()
     launcher, icon = _find_launcher(tree, settings), _find_icon(tree, settings)

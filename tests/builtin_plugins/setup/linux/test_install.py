@@ -415,7 +415,7 @@ def test_a_dangling_link_of_its_own_is_mended(desk: Desk) -> None:
 
 BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
     "cut short": (httpserver.cut(application("two"), 100, etag=None), "tried 5 times"),
-    "a web page": (b"<!doctype html>", "looks like a web page"),
+    "a web page": (b"<!doctype html>", "it is not a .tar"),
     "204": (httpserver.status(204), "answered 204"),
     "a lie about its length": (application("two")[:-40], "damaged or cut short"),
     "traversal": (tar(Member("../x"), Member("T/Tool", mode=0o755)), "leads out of the archive"),
@@ -423,7 +423,7 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
         tar(symlink("T/x", "../../y"), Member("T/Tool", mode=0o755)),
         "out of the archive",
     ),
-    "device": (tar(Member("T/x", kind=b"3"), Member("T/Tool", mode=0o755)), "special file"),
+    "device": (tar(Member("T/x", kind=b"3"), Member("T/Tool", mode=0o755)), "is not a file, a directory"),
     "no launcher": (tar(Member("T/other", mode=0o755)), "no program to start"),
     "launcher not executable": (tar(Member("T/Tool")), "no program to start"),
     "launcher a directory": (tar(directory("T/Tool"), Member("T/x")), "no program to start"),
