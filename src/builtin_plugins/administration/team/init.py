@@ -29,7 +29,6 @@ from builtin_plugins.administration.program.shipped_files import (
     add_missing,
     cli_json,
     gitignore,
-    tracked,
 )
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.source import fetch, team_source
@@ -180,7 +179,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
         os.makedirs(os.path.join(root, one), exist_ok=True)
     if not _has_config(root):
         write_file(os.path.join(root, CLI_JSON), cli_json(name))
-    add_missing(root, name, (str(GITIGNORE), *tracked(root)))
+    add_missing(root, name, without=(GITIGNORE,))
     if source.is_from_git:
         prepare_git(root)
     else:

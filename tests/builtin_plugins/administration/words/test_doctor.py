@@ -227,7 +227,7 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     assert findings(made) == []  # it is the user's: no version has shipped it
     record_as_shipped(made, old)
     row = only(made)
-    assert row["message"] == f"{old}: from another version of this program"
+    assert row["message"] == f"{old}: missing, or from another version of this program"
     line = row["remedy"]
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
     made.run("-c", line, executable=Path("/bin/bash"), env={"PATH": path})

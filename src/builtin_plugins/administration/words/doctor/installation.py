@@ -16,7 +16,7 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.environment.installations import launchers_in
 from builtin_plugins.administration.program.launcher import launcher_of
-from builtin_plugins.administration.program.shipped_files import renew, shipped_files, tracked
+from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.io.files.atomic import remove_tree
@@ -36,8 +36,6 @@ from host.run.settings import capture_settings
 from host.run.trust import is_trusted
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
-
-_STATES = {"missing": "missing", "former": "from another version of this program"}
 
 
 class Subject:
@@ -83,15 +81,12 @@ def files(subject: Subject) -> Iterator[Finding]:
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    of_team = tracked(root)
-    states: dict[str, list[str]] = {}
-    for one in shipped_files():
-        if one.relative.parts[:2] == ("core", "lib") and str(one.relative) not in of_team:
-            states.setdefault(one.became(root), []).append(os.path.join(root, one.relative))
-    fix = partial(renew, root, subject.session.messages.warn)
-    for state, what in _STATES.items():
-        if paths := states.get(state):
-            yield finding(f"{', '.join(paths)}: {what}", f"{subject.call} self doctor --fix", fix)
+    stale = [one.relative for one in own_files(root) if one.became(root) == "stale"]
+    if stale:
+        paths = ", ".join(os.path.join(root, one) for one in stale)
+        fix = partial(renew, root, subject.session.messages.warn)
+        what = f"{paths}: missing, or from another version of this program"
+        yield finding(what, f"{subject.call} self doctor --fix", fix)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
