@@ -14,15 +14,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
 
-from builtin_plugins.io.files.atomic import (
-    copy_tree,
-    discard,
-    make_directory,
-    sync_directory,
-    temporary,
-    write_file,
-    write_link,
-)
+from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import (
     cleanup_on_signal,
     os_errors_explained,
@@ -37,7 +29,7 @@ from host import HostError, Messages, OperationError, find_program
 
 BUSY = "another setup is running"
 
-_write_menu = partial(write_file, mode=0o644)
+_write_menu = partial(atomic.write_file, mode=0o644)
 
 
 class Application(NamedTuple):
@@ -74,18 +66,18 @@ def _swap_in(places: Places, application: Application) -> None:
         raise OperationError(f"{source or store.path(version)} has no program {launcher}")
     with signals_blocked(), undoing() as undo:
         for path in (places.link, places.desktop_file):
-            make_directory(os.path.dirname(path), 0o755, undo)
+            atomic.make_directory(os.path.dirname(path), 0o755, undo)
         if source:
             store.commit(source, version, undo)
         target = os.path.join(store.link, launcher)
         if version != store.current:
             if state.is_installed(places) and os.readlink(places.link) != target:
                 # The new version may lack the old launcher: link directly to the old version.
-                _replace(write_link, places.link, os.path.realpath(places.link), undo)
+                _replace(atomic.write_link, places.link, os.path.realpath(places.link), undo)
             store.activate(version, undo)
         _replace(_write_menu, places.desktop_file, menu, undo)
-        _replace(write_link, places.link, target, undo)
-    sync_directory(places.bin_dir)
+        _replace(atomic.write_link, places.link, target, undo)
+    atomic.sync_directory(places.bin_dir)
 
 
 def uninstall(places: Places) -> None:
@@ -97,7 +89,7 @@ def uninstall(places: Places) -> None:
     with store.locked(BUSY, mode=0o755):
         is_own = state.owners(places)
         with signals_blocked(), undoing() as undo:
-            for write, path in (_write_menu, places.desktop_file), (write_link, places.link):
+            for write, path in (_write_menu, places.desktop_file), (atomic.write_link, places.link):
                 if is_own[path]:
                     _replace(write, path, None, undo)
             if is_own[places.install_dir]:
@@ -109,7 +101,7 @@ def uninstall(places: Places) -> None:
 def clear(places: Places) -> list[OperationError]:
     """Remove leftovers of killed changes, with the lock held; return errors for the others."""
     for path in (places.link, places.desktop_file):
-        discard(temporary(path))
+        atomic.discard(atomic.temporary(path))
     # A killed change may have left the link pointing directly to a version.
     real = os.path.relpath(os.path.realpath(places.link), os.path.realpath(places.install_dir))
     return state.store_of(places).collect(keep=[real.partition("/")[0]])
@@ -209,7 +201,7 @@ def _copy(application: Application, stage: str) -> Application:
     if not application.source:
         return application
     tree = os.path.join(stage, "new")
-    copy_tree(application.source, tree)
+    atomic.copy_tree(application.source, tree)
     return application._replace(source=tree)
 
 
