@@ -17,7 +17,8 @@ from builtin_plugins.administration.plugins.catalogue import parse_catalogue
 from builtin_plugins.plugins_folder.directory import read_manifest
 from builtin_plugins.plugins_folder.registry import read_registry
 from host.errors import HostError, PluginError
-from host.run.command import read_config, read_definition
+from host.run.command import read_definition
+from host.run.installation import read_config
 from host.run.projects import read_project
 from testing.installation import PROJECT, Made
 

@@ -45,10 +45,7 @@ def _command(command: Command) -> dict[str, Any]:
         "aliases": definition.aliases,
         "hidden": definition.hidden,
         "args": [_argument(one) for one in definition.args],
-        "examples": [
-            {"command": one["command"], "description": one.get("description")}
-            for one in definition.examples
-        ],
+        "examples": [_nulled(one) for one in definition.examples],
         "effects": definition.effects,
         "required_envs": [_required(one) for one in definition.required_envs],
         "requires": [_nulled(one.values()) for one in definition.requires],

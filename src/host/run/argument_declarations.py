@@ -2,8 +2,6 @@
 
 from host.run import EFFECTS
 from host.run.argument_spec import REPEATS, Argument, expected, numbered, shown
-from host.run.expand import is_name
-from host.run.json_file import NO_VARIABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +91,8 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
     short = argument.short
     if short and (len(short) != 2 or short[0] != "-" or short[1] not in _LETTERS):
         raise fields.refused("short", f"expected - and a letter or digit; found {short[:8]}")
-    if argument.env and not is_name(argument.env):
-        raise fields.refused("env", f"{shown(argument.env)} {NO_VARIABLE}")
+    if argument.env:
+        fields.check_variable("env", argument.env)
 
 
 def _check_kind(argument: Argument, fields: "Fields") -> None:

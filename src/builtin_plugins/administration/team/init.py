@@ -33,8 +33,7 @@ from builtin_plugins.plugins_folder import registry
 from builtin_plugins.store import abandoned, staging
 from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
-from host.run.command import read_config
-from host.run.installation import Layout, data_home, home
+from host.run.installation import Layout, home, read_config, xdg_home
 
 # Patterns in addition to the shipped .gitignore, which excepts files that are in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
@@ -80,7 +79,9 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
         return os.path.abspath(directory)
     if not layout.default and layout.started != layout.root:  # CLI_DIR names it
         return layout.root
-    return os.path.realpath(os.path.join(data_home(session.environ), name or session.program))
+    return os.path.realpath(
+        os.path.join(xdg_home(session.environ, "DATA"), name or session.program)
+    )
 
 
 def _own_name(tree: str, source: PluginSource) -> str:
