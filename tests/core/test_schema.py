@@ -33,12 +33,13 @@ VALIDATORS = {name: Draft202012Validator(one, registry=_STORE) for name, one in 
 
 # What relates values to one another, which a schema cannot say: the readers alone refuse it.
 _READER_ALONE = (
-    "would both have ",
-    "repeats, so no ",
-    "comes before and may be left out",
+    " both have ",
+    "repeats, so it must be the last one",
+    "comes before this required argument",
     "expected one of ",  # a default that is none of the choices
-    "is no other argument",
-    "is no regular expression",
+    "there is no other argument",
+    "invalid regular expression",
+    "does not have the type or pattern",
     " that matches ",
     "occurs twice; the first entry counts",
     "or newer; this is",  # which the program's own version decides

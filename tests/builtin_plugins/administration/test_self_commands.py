@@ -258,7 +258,7 @@ def test_env_cuts_long_values_on_a_terminal(traced: Made) -> None:
 
 
 def test_a_word_without_arguments_takes_none(install: Install) -> None:
-    said = "cli: self lock: more is one word too many; usage: cli self lock\n"
+    said = "cli: self lock: unexpected argument more; usage: cli self lock\n"
     assert install().run("self", "lock", "more").all == (2, "", said)
 
 

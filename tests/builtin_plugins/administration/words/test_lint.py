@@ -62,7 +62,7 @@ DEFINITIONS = {
     "inside args": (
         '"args": [{"name": "one"},\n    {"name": "--x", "type": "integer"}]',
         '6:21: "args[1].type": ',
-        'a flag has none; "value" makes an option take a value',
+        'a flag (an option without "value") cannot have this key',
     ),
     "variable": ('"envs": {"A": "1", "B": []}', '5:22: "envs.B": ', "expected a string, number or"),
     "misspelt": ('"env_file": []', "5:3: ", '"env_file": unknown key; did you mean "env_files"?'),
