@@ -23,12 +23,7 @@ from host.run.environment import (
     check_required,
     read_sources,
 )
-from host.run.installation import (
-    find_layout,
-    library_file,
-    open_installation,
-    program_name,
-)
+from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
 from host.run.process import (
     Exec,
@@ -36,6 +31,7 @@ from host.run.process import (
     caller_environment,
     caller_words,
     execute,
+    library_file,
     reserve_standard_descriptors,
     restore_signals,
     start_of,
@@ -241,8 +237,7 @@ def exec_of(
 
         label = " ".join([program, *words])
         return python_exec([label, definition.entrypoint, *args], environment)
-    start = start_of(file, environment)
-    env = dict(environment)
+    start, env = start_of(file, environment), dict(environment)
     if start.loads_library and (library := library_file(env["LIB_DIR"])):
         kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
         # bash expands the value of BASH_ENV

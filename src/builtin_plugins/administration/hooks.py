@@ -18,7 +18,6 @@ _HIDDEN = ("launcher", "news")
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
-_LINTED = argument("words...", "A directory, or the words of a command.", complete="directory")
 _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
@@ -60,7 +59,9 @@ _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflic
 _PROJECT = argument(
     "directory", "The project's directory; by default the nearest project.", complete="directory"
 )
-_TRUSTED = argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"])
+_TRUSTED = argument(
+    "--list", "Show the trusted projects.", conflicts=["directory", "--forget", "--yes"]
+)
 _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
@@ -84,7 +85,11 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "info": ("Show paths, versions and counts", FORMAT),
     "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT, _TEAM, YES, TIMEOUT),
     "launcher": ("Rebuild the launcher", argument("path", required=True)),
-    "lint": ("Check definitions and scripts", _LINTED, _LINT_FORMAT),
+    "lint": (
+        "Check definitions and scripts",
+        argument("directory", type="directory"),
+        _LINT_FORMAT,
+    ),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
     "lock": ("Rebuild the lock",),
     "new command": (

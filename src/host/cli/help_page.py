@@ -57,12 +57,12 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     return page.text()
 
 
-def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:
+def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tuple[str, str]:
     """Return an example's command line and description; add program and category if missing."""
-    command = str(example["command"])
+    command = example["command"]
     if command.split(" ", maxsplit=1)[0] == words[-1]:
         command = " ".join([program, *words[:-1], command])
-    return command, str(example.get("description") or "")
+    return command, example["description"]
 
 
 def _notes(definition: Definition, plugin: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ import sys
 from errno import E2BIG, ENOENT
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
-from host.run import Record, basename, find_bash, find_program, is_file
+from host.run import Record, basename, dirname, find_bash, find_program, is_file, join
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -170,6 +170,14 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
         return Start(file, [file], interpreter, loads_library)
     argv = [program, argument, file] if argument else [program, file]
     return Start(program, argv, interpreter, loads_library)
+
+
+def library_file(lib_dir: str) -> str:
+    """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
+    package = dirname(dirname(__file__))
+    shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
+    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # in a wheel or a checkout
+    return next(filter(is_file, paths), "")
 
 
 def _read_head(file: str) -> tuple[bytes, bool]:

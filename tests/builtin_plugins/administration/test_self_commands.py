@@ -221,7 +221,7 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
 
 
 def test_a_word_without_arguments_takes_none(install: Install) -> None:
-    said = "cli: self lock: more is one word too many; usage: cli self lock\n"
+    said = "cli: self lock: unexpected argument more; usage: cli self lock\n"
     assert install().run("self", "lock", "more").all == (2, "", said)
 
 

@@ -92,7 +92,8 @@ def test_it_asks(made: Made) -> None:
     refused = made.run("self", "uninstall")
     assert refused.status == 1
     assert refused.stderr == (
-        "acme: there is no terminal to ask on; nothing was removed; add --yes\n"
+        "acme: nothing was removed, because there is no terminal to ask on; "
+        "to agree without a question, add --yes\n"
     )
     assert f"  {made.launcher}\n" in refused.stdout
     assert files_of(made.root) == before
