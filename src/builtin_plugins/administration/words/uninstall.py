@@ -91,7 +91,7 @@ def _unchanged(root: str) -> Iterator[str]:
     for file in shipped_files():
         path = os.path.join(root, file.relative)
         linked = os.path.islink(os.path.dirname(path))  # then the file is outside
-        ours = not linked and file.became(root) in ("same", "former")
+        ours = not linked and os.path.lexists(path) and file.became(root) != "changed"
         if ours and not os.path.samefile(path, file.source):
             yield path
     for record in (os.path.join(root, one) for one in (RECORD, SOURCE)):
