@@ -16,7 +16,7 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.environment.installations import launchers_in
 from builtin_plugins.administration.program.launcher import launcher_of
-from builtin_plugins.administration.program.shipped_files import renew, shipped_files, tracked
+from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.io.files.atomic import remove_tree
@@ -35,8 +35,6 @@ from host.run.settings import capture_settings
 from host.run.trust import is_trusted
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
-
-_STATES = ("missing", "former")  # of shipped files that are renewed
 
 
 class Subject:
@@ -82,16 +80,12 @@ def files(subject: Subject) -> Iterator[Finding]:
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    of_team, old = tracked(root), []
-    for one in shipped_files():
-        is_library = one.relative.parts[:2] == ("core", "lib")
-        if is_library and str(one.relative) not in of_team and one.became(root) in _STATES:
-            old.append(one.relative.name)
+    old = [one.relative.name for one in own_files(root) if one.became(root) == "stale"]
     if old:
         text = f"{', '.join(old)} missing or from another version of this program"
         fix = partial(renew, root, subject.session.messages.warn)
         remedy = f"{subject.call} self doctor --fix"
-        yield finding(f"{subject.layout.lib_dir}: {text}", remedy, fix)
+        yield finding(f"{subject.layout.core_dir}: {text}", remedy, fix)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
