@@ -20,9 +20,7 @@ from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
 from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.directory import DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import (
-    FILE_NAME,
     Entry,
-    Registry,
     local_path,
     read_registry,
     registry_path,
@@ -31,7 +29,7 @@ from host import HostError, OperationError
 from host.cli.session import Session
 
 
-def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
+def command(session: Session, yes: bool, timeout: float) -> None:
     """Update this installation from its team's repository.
 
     One made from git goes to the newest commit of its branch; changes of yours stay, or nothing
@@ -46,23 +44,22 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)
     with transaction(session, timeout) as tx:
-        wanted = _to_newest(session, tx, dry_run=dry_run, yes=yes) if is_git else None
-        if not dry_run:
-            if is_git and not os.path.lexists(local_path(plugins_dir)):
+        if is_git:
+            _to_newest(session, tx, yes)
+            if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-            renew(root, tx.reporter.warn)
+        renew(root, tx.reporter.warn)
     there = session_of(session, root, session.program)
-    if wanted is None or not dry_run:
-        wanted = read_registry(registry_path(there.installation.plugins_dir), shared=True)
-    sync.bring_in(there, wanted, dry_run=dry_run, yes=yes or is_git, timeout=timeout)
+    wanted = read_registry(registry_path(there.installation.plugins_dir), shared=True)
+    sync.bring_in(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
     for name, found in _plugins(there.installation.plugins_dir).items():
         former = before.get(name, found)
         if former.entry.version_dir != found.entry.version_dir:
             session.show_lines(*plan_lines(former, found))
 
 
-def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -> Registry | None:
-    """Show what the newest commit changes, ask, and fast-forward; return its registry, if any."""
+def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
+    """Show what the newest commit changes, ask, and fast-forward."""
     root = session.layout.root
     git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
     try:
@@ -75,7 +72,7 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
     if git("rev-list", "--count", f"{old}..{new}").strip() == b"0":
         session.show_lines(f"{session.program}: {old[:12]} is the newest")
-        return None
+        return
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = Git(os.path.join(tx.area, "aside.git"), tx.environ, tx.seconds, (tx.descriptor,))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
@@ -87,13 +84,9 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
         for one, commit in ((root, old), (tx.tree, new))
     ]
     session.show_lines(*plan_lines(*versions))
-    plugins_dir = os.path.relpath(session.installation.plugins_dir, root)
-    wanted = read_registry(os.path.join(tx.tree, plugins_dir, FILE_NAME), shared=True)
-    if not dry_run:
-        confirm("Update?", yes, "nothing was changed")
-        with signals_blocked():
-            fast_forward(git, old, new)
-    return wanted
+    confirm("Update?", yes, "nothing was changed")
+    with signals_blocked():
+        fast_forward(git, old, new)
 
 
 def _commands(directory: str, entry: Entry) -> PluginVersion:

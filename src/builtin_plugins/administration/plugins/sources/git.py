@@ -13,7 +13,7 @@ from pathlib import Path
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
+from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
@@ -29,7 +29,6 @@ _SITES = {
 }
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
-_RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 
 
@@ -160,7 +159,7 @@ def write_tree(
         git("archive", "--format=tar", f"--output={packed}", commit)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
-    extract(packed, Path(target), _RULES, called=called)
+    extract(packed, Path(target), called, AS_STORED)
     packed.unlink()
 
 
