@@ -13,13 +13,7 @@ import time
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any
 
-from builtin_plugins.io.files.atomic import (
-    discard,
-    make_directory,
-    remove_tree,
-    temporary,
-    write_file,
-)
+from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
@@ -94,10 +88,10 @@ def _clear(plugins_dir: str) -> None:
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
     for name in (FILE_NAME, LOCAL, LAST):
-        discard(temporary(os.path.join(plugins_dir, name)))
+        atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     for stage in abandoned(plugins_dir):
         with suppress(OSError, OperationError):
-            remove_tree(stage)
+            atomic.remove_tree(stage)
 
 
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
@@ -169,7 +163,7 @@ def _write(path: str, values: dict[str, Any]) -> None:
         if {"$schema": SCHEMA, **read_object(path)} == values:
             return
     content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
-    write_file(path, content.encode("utf-8", "backslashreplace"))  # a lone surrogate
+    atomic.write_file(path, content.encode("utf-8", "backslashreplace"))  # a lone surrogate
 
 
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
@@ -188,7 +182,7 @@ def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
     kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
     while os.path.lexists(kept):
         kept += "+"
-    make_directory(os.path.dirname(kept), undo=undo)
+    atomic.make_directory(os.path.dirname(kept), undo=undo)
     os.rename(place, kept)
     undo.callback(os.rename, kept, place)
     return kept

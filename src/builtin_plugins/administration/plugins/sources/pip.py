@@ -31,19 +31,12 @@ from builtin_plugins.administration.plugins.sources.requirements import (
     parse_requirement,
 )
 from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.program.environment import distributions
 from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
     check_environment,
     check_starts,
     copied_environment,
-)
-from builtin_plugins.administration.program.environment.distributions import (
-    check_change,
-    find_distribution,
-    installed_commit,
-    installed_version,
-    needed,
-    protected,
 )
 from builtin_plugins.administration.program.environment.installations import remember
 from builtin_plugins.plugins_folder.directory import names_in, store_of
@@ -157,15 +150,15 @@ class Source(PluginSource):
         raise OperationError(f"{self.entry.name}: its wheel is missing from {kept}")
 
     def is_present(self, plugins_dir: str) -> bool:
-        entry, there = self.entry, installed_version(self.entry.name)
+        entry, there = self.entry, distributions.installed_version(self.entry.name)
         is_version = there is not None and there == (entry.version or there)
-        return is_version and entry.commit in ("", installed_commit(entry.name))
+        return is_version and entry.commit in ("", distributions.installed_commit(entry.name))
 
     def contents_now(self, plugins_dir: str) -> PluginVersion:
         return read_installed(self.entry)
 
     def needs(self, found: PluginVersion) -> list[Requirement]:
-        return list(needed(found.requires, self._extras()))
+        return list(distributions.needed(found.requires, self._extras()))
 
     def _extras(self) -> Collection[str]:
         if self.repository:
@@ -188,14 +181,14 @@ class Source(PluginSource):
         copy.change(tx.installer, "install", *alone, f"{name}=={version}")
         if self.needs(wheel):
             constraints = Path(tx.area, "constraints.txt")
-            kept = "".join(f"{one}=={there}\n" for one, there in protected().items())
+            kept = "".join(f"{one}=={there}\n" for one, there in distributions.protected().items())
             constraints.write_text(kept, encoding="utf-8")
             exact = f"{name}[{','.join(sorted(self._extras()))}]=={version}"
             copy.change(tx.installer, "install", "--constraint", str(constraints), exact)
         if self.repository:
             origin = {"vcs": "git", "commit_id": self.entry.commit}
             copy.record_origin(name, {"url": self.repository.address, "vcs_info": origin})
-        check_change(name, copy.prefix, copy.path)
+        distributions.check_change(name, copy.prefix, copy.path)
         check_collisions_in_copy(session, self.entry, tx, force=force)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
@@ -205,7 +198,7 @@ class Source(PluginSource):
         """Remove the distribution, but not its requirements, from a copy of the environment."""
         complete_import_path()
         name = self.entry.name
-        if find_distribution(name) is None:
+        if distributions.find_distribution(name) is None:
             return False
         copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
         copy.change(tx.installer, "uninstall", "--yes", name)
@@ -223,7 +216,7 @@ def _staged(path: str, entry: Entry) -> PluginVersion:
     name = found.entry.name
     if not found.names:
         raise PluginError(f"{name}: is not a plugin; it has no entry point for {PROJECT}")
-    if name in protected():
+    if name in distributions.protected():
         raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: the fetched package is called {name}")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
-from builtin_plugins.administration.plugins.words.list import columns
 from builtin_plugins.io.self_options import checked_timeout
 from host import OperationError
 from host.cli.session import Session

@@ -23,7 +23,9 @@ def command(session: Session, name: str, format: str) -> None:
 
 def _lines(row: Row, plugins_dir: str) -> list[str]:
     entry, found = row.entry, source_of(row.entry).contents_now(plugins_dir)
-    commands = {one.words: one.definition for one in row.own.commands} | dict(found.commands)
+    commands = {one.words: one.definition for one in row.own.commands if one.runs} | dict(
+        found.commands
+    )
     kept = kept_versions(plugins_dir, entry)
     facts = {
         "name": entry.name,

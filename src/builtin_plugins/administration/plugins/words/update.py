@@ -49,11 +49,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
     with transaction(session, timeout) as tx:
         staged = source_of(entry.replaced(commit="", sha256="")).fetch(tx)
         new = staged.entry
-        if staged.unbuilt:
-            is_newest = (new.commit or new.version) == (entry.commit or entry.version)
-        else:
-            is_newest = new.version_dir == entry.version_dir
-        if is_newest:
+        if _identity(new) == _identity(entry):
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
         if staged.unbuilt and dry_run:
@@ -68,3 +64,8 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         confirm(f"Update {label}?", yes, "nothing was changed")
         install(session, staged.entry, tx)
     session.show_lines(f"updated {label}")
+
+
+def _identity(entry: Entry) -> str:
+    """Return what distinguishes one version of a plugin from another."""
+    return entry.commit or (entry.version if entry.is_package else entry.sha256)
