@@ -8,8 +8,8 @@ from _codecs import escape_decode as _decode_escapes
 from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
 from host.run.child_process import (
+    REPORT_DESCRIPTOR,
     TIMEOUT_VARIABLE,
-    report_descriptor,
     spawn_and_read,
     time_limit,
 )
@@ -60,7 +60,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
     script = decode(read_regular(join(dirname(__file__), _SCRIPT), sys.maxsize, SourceError))
-    argv = [bash, "-p", "-c", script, basename(path), path, str(report_descriptor())]
+    argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
     try:
         output = spawn_and_read(argv, env, timeout)
     except TimeoutError:
