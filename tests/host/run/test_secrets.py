@@ -210,14 +210,15 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
     assert [line.partition("command.json: ")[2] for line in lines] == [
         '"envs.OTHER": OTHER looks like a reference to a secret, and nothing resolves it here; '
         'references belong in "secrets"',
-        '"envs.ENCRYPTED": ENCRYPTED looks encrypted, and nothing resolves it here; '
+        '"envs.ENCRYPTED": ENCRYPTED looks like a reference to a secret, and nothing resolves it '
+        "here; "
         'references belong in "secrets"',
         '"envs.URL": $TOKEN is empty here, as secrets are resolved last; '
         "let the command itself combine them",
     ]
     linted = made.run("self", "lint", "--format", "json", env=env(made)).stdout
     found = [one["message"] for one in json.loads(linted)["findings"]]
-    for what in ("OTHER looks like a reference", "ENCRYPTED looks enc", "$TOKEN is empty here"):
+    for what in ("OTHER looks like a reference", "ENCRYPTED looks like", "$TOKEN is empty here"):
         assert [one for one in found if what in one], (what, found)
 
 
