@@ -7,17 +7,20 @@ usage() {
   cat <<'TEXT'
 Usage: install.sh [options]
 
-  --name NAME      the program's name (default: cli), and the installation's unless
-                   core/cli.json already has one of its own
-  --bin-dir DIR    where its symlink goes (default: /usr/local/bin when writable,
-                   else ~/.local/bin)
-  --add-to-path    add that directory to PATH in your shell's start-up file
-  --uninstall      remove the symlink, the man page, the launcher and, with the last name,
-                   .venv and the lock; commands, config and plugins stay
-  -h, --help       show this
+  --name NAME      Name of the program (default: cli). Also the name of the
+                   installation, unless core/cli.json already has another one.
+  --bin-dir DIR    Directory for the symlink (default: /usr/local/bin if you may
+                   write to it, otherwise ~/.local/bin).
+  --add-to-path    Add that directory to PATH in the startup file of your shell.
+  --uninstall      Remove the symlink, the man page and the launcher. The last
+                   --uninstall also removes .venv and the lock. Your commands,
+                   config and plugins stay.
+  -h, --help       Show this help.
 
-PYTHON in the environment names the interpreter to use (3.11 or newer) when the
-first one found on PATH is not the right one; BIN_DIR is a default for --bin-dir.
+Environment variables:
+  PYTHON           The Python interpreter to use, 3.11 or newer (default: the
+                   first suitable one on PATH).
+  BIN_DIR          The default of --bin-dir.
 TEXT
 }
 
@@ -28,7 +31,7 @@ fail() {
   exit "${2:-1}"
 }
 
-needs_value() { [[ $# -ge 2 && -n $2 ]] || fail "$1 needs a value; see --help" 2; }
+needs_value() { [[ $# -ge 2 && -n $2 ]] || fail "$1 needs a value; see install.sh --help" 2; }
 
 name=cli
 bin_dir=${BIN_DIR:-}
@@ -41,12 +44,12 @@ while [[ $# -gt 0 ]]; do
     --add-to-path) add_to_path=yes ;;
     --uninstall) action=uninstall ;;
     -h | --help) usage && exit 0 ;;
-    *) fail "unknown option $1; see --help" 2 ;;
+    *) fail "unknown option $1; see install.sh --help" 2 ;;
   esac
   shift
 done
 [[ $name =~ ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$ && $name != lib && $name != cli.json && $name != schema ]] ||
-  fail "$name cannot name a program; use letters, digits and ._-" 2
+  fail "$name cannot be the name of a program; use letters, digits and ._-" 2
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
 venv=$root/.venv
@@ -66,7 +69,7 @@ default_bin_dir() {
 [[ $bin_dir == /* ]] || bin_dir=$PWD/$bin_dir
 link=$bin_dir/$name
 
-# Where `man` looks for pages of programs in bin_dir; prints nothing for an unusual one.
+# Print the directory of man pages for programs in bin_dir; nothing if it is unknown.
 man_dir() {
   case $bin_dir in
     "$home/bin") say "$home/.local/share/man/man1" ;;
@@ -80,7 +83,7 @@ page_link=$(man_dir)/$name.1
 is_ours() { [[ -L $link && $(readlink "$link") == "$launcher" ]]; }
 is_our_page() { [[ -L $page_link && $(readlink "$page_link") == "$page" ]]; }
 
-# Whether the link $1 points to the file $2 of a removed checkout.
+# Return whether the link $1 points to the file $2 of a removed checkout.
 is_of_removed_checkout() {
   local target
   target=$(readlink "$1") && [[ $target == /*/"$2" && ! -e ${target%/"$2"} ]]
@@ -94,7 +97,7 @@ find_python() {
       return
     fi
   done
-  fail "Python 3.11 or newer is needed and was not found; install it, or name it with PYTHON=…"
+  fail "Python 3.11 or newer was not found; install it, or set PYTHON to its path"
 }
 
 make_venv() {
@@ -105,31 +108,31 @@ make_venv() {
   python=$(find_python)
   say "Making $venv with $python"
   rm -rf -- "$venv"
-  "$python" -m venv "$venv" || fail "no virtual environment could be made; on Debian: apt install python3-venv"
+  "$python" -m venv "$venv" || fail "cannot create $venv; on Debian: apt install python3-venv"
 }
 
 install_package() {
   local output
-  say "Installing the package and what it needs"
+  say "Installing the package and its requirements"
   output=$("$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$root" 2>&1) || {
     printf '%s\n' "$output" >&2
-    fail "pip could not install the package; what it said is above"
+    fail "pip could not install the package; its output is above"
   }
 }
 
 is_launcher() { grep -qs 'host.__main__' "$launcher"; }
 
-# Fail before any change if a file that this script did not make is in the way.
+# Fail before any change if another file has the path of the launcher or the symlink.
 check_ways() {
   if [[ -e $launcher ]] && ! is_launcher; then
-    fail "$launcher is in the way and is not a launcher; move it or use --name"
+    fail "$launcher exists and is not a launcher; move it, or use --name"
   fi
   if [[ -e $link || -L $link ]] && ! is_ours && ! is_of_removed_checkout "$link" "core/$name"; then
-    fail "$link exists and is not this installation's; remove it, or use --name or --bin-dir"
+    fail "$link exists and belongs to something else; remove it, or use --name or --bin-dir"
   fi
 }
 
-# The shipped cli.json has the name CLI; the first other name of the program replaces that.
+# Replace the name CLI of the shipped cli.json with the program's own name.
 name_installation() {
   local file=$root/core/cli.json
   if [[ $name != cli ]] && grep -qsx '  "name": "CLI",' "$file"; then
@@ -145,17 +148,17 @@ write_launcher() {
 
 link_launcher() {
   local former
-  mkdir -p "$bin_dir" || fail "$bin_dir cannot be made; use --bin-dir"
+  mkdir -p "$bin_dir" || fail "cannot create $bin_dir; use --bin-dir"
   ln -sfn "$launcher" "$link" || fail "$bin_dir is not writable; use --bin-dir"
   for former in "$bin_dir"/*; do # links to a renamed launcher
     if [[ -L $former && ! -e $former && $(readlink "$former") == "$root"/core/* ]]; then
-      say "Removing $former: there is no $(readlink "$former") any more"
+      say "Removing $former: its target $(readlink "$former") no longer exists"
       rm -f -- "$former"
     fi
   done
 }
 
-# The man page is optional: it is skipped if it cannot be linked or another file is in the way.
+# The man page is optional: skip it if it cannot be linked or another file has its path.
 link_page() {
   local former
   [[ -f $page && $page_link == */man1/* ]] || return 0
@@ -192,7 +195,7 @@ path_line() {
   esac
 }
 
-tell_path() {
+report_path() {
   local file line
   case :${PATH-}: in *":$bin_dir:"*) return ;; esac
   file=$(start_up_file)
@@ -202,7 +205,7 @@ tell_path() {
       mkdir -p "$(dirname "$file")"
       printf '\n%s %s\n' "$line" "$mark" >>"$file"
     fi
-    say "Added $bin_dir to PATH in $file; open a new shell to have it"
+    say "Added $bin_dir to PATH in $file; open a new shell to use it"
   else
     say "$bin_dir is not on your PATH. Add this line to $file, or run install.sh --add-to-path:"
     say "  $line"
@@ -221,10 +224,10 @@ forget_path() {
   done
 }
 
-# The launchers in core/, one for each name under which this checkout is installed.
+# Print the launchers in core/, one for each name under which this checkout is installed.
 launchers() { grep -lsF 'host.__main__' "$root"/core/* 2>/dev/null || true; }
 
-# The other installations that are recorded in this environment and still use it.
+# Print the other installations that are recorded in this environment and still use it.
 siblings() {
   local sibling
   [[ -f $venv/cli-host-installations ]] || return 0
@@ -239,7 +242,7 @@ if [[ $action == uninstall ]]; then
   if is_launcher; then rm -f -- "$launcher"; fi
   others=$(launchers && siblings)
   if [[ -n $others ]]; then
-    say "Uninstalled $name. What it needs stays for ${others//$'\n'/, }"
+    say "Uninstalled $name. Its packages stay, because these use them: ${others//$'\n'/, }"
     exit 0
   fi
   rm -f -- "$root/cli.lock" "$root/cli.lock.index"
@@ -257,9 +260,9 @@ write_launcher
 link_launcher
 link_page
 say "Installed: $link"
-tell_path
+report_path
 case ${SHELL##*/} in
-  bash | zsh | fish) say "Words complete with Tab after: $name self completion ${SHELL##*/} --install" ;;
+  bash | zsh | fish) say "For Tab completion: $name self completion ${SHELL##*/} --install" ;;
 esac
 try=$launcher
 if [[ $(type -P "$name") -ef $launcher ]]; then try=$name; fi

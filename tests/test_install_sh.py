@@ -114,7 +114,7 @@ def test_installations_that_self_init_made_keep_what_they_need(
     assert {str(checkout), str(sibling)} <= set(recorded)
     done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=env)
     assert done[0] == 0, done
-    assert done[1].endswith(f"What it needs stays for {sibling}\n")
+    assert done[1].endswith(f"Its packages stay, because these use them: {sibling}\n")
     sister = sibling / "core/sister"
     assert run(sister, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
     packages = next((checkout / ".venv/lib").glob("python*/site-packages"))
@@ -141,7 +141,7 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     assert done[1].endswith("\nTry: second demo hello\n")
     # cli.json has the name already: it is no longer the one that it came with.
     assert run(binaries / "second", "--version", env=env) == (0, "acme 1.0.0\n", "")
-    gone = f"Removing {binaries}/first: there is no {checkout}/core/first any more\n"
+    gone = f"Removing {binaries}/first: its target {checkout}/core/first no longer exists\n"
     assert gone in done[1]
     assert run(binaries / "second", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
     assert not os.path.lexists(binaries / "first")
@@ -149,7 +149,7 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     assert sorted(os.listdir(pages)) == ["acme.1", "second.1"]
     done = run("bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env)
     assert done[0] == 0, done
-    assert done[1].endswith(f"What it needs stays for {checkout}/core/acme\n")
+    assert done[1].endswith(f"Its packages stay, because these use them: {checkout}/core/acme\n")
     assert not os.path.lexists(binaries / "second")
     assert run(binaries / "acme", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
 
@@ -231,7 +231,7 @@ def test_any_other_link_or_file_stays_and_is_one_line(
         link.symlink_to(tmp_path / target)
     before = os.lstat(link).st_ino
     done = run("bash", checkout / "install.sh", "--bin-dir", link.parent, env=env)
-    said = f"install.sh: {link} exists and is not this installation's; "
+    said = f"install.sh: {link} exists and belongs to something else; "
     assert done == (1, "", f"{said}remove it, or use --name or --bin-dir\n")
     assert os.lstat(link).st_ino == before
     assert not (checkout / ".venv").exists()
@@ -241,10 +241,10 @@ def test_any_other_link_or_file_stays_and_is_one_line(
     ("words", "status", "message"),
     [
         (["--help"], 0, ""),
-        (["--bogus"], 2, "install.sh: unknown option --bogus; see --help\n"),
-        (["--name"], 2, "install.sh: --name needs a value; see --help\n"),
-        (["--name", "../x"], 2, "install.sh: ../x cannot name a program; use letters"),
-        (["--name", "lib"], 2, "install.sh: lib cannot name a program"),
+        (["--bogus"], 2, "install.sh: unknown option --bogus; see install.sh --help\n"),
+        (["--name"], 2, "install.sh: --name needs a value; see install.sh --help\n"),
+        (["--name", "../x"], 2, "install.sh: ../x cannot be the name of a program; use letters"),
+        (["--name", "lib"], 2, "install.sh: lib cannot be the name of a program"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, list) else None,
 )
@@ -267,4 +267,4 @@ def test_no_python_is_one_line(tmp_path: Path, env: dict[str, str]) -> None:
     bare = {"PATH": str(tools), "HOME": env["HOME"], "BIN_DIR": str(tmp_path / "bin")}
     done = run("/usr/bin/bash", tmp_path / "install.sh", env=bare)
     assert done[0] == 1
-    assert done[2].startswith("install.sh: Python 3.11 or newer is needed and was not found")
+    assert done[2].startswith("install.sh: Python 3.11 or newer was not found")

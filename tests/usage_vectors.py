@@ -35,7 +35,7 @@ DIFFERENT = {
 # How our errors say what a class of theirs means.
 _ERRORS = {
     "missing_flag_value": "needs a value",
-    "unexpected_arg": "one word too many|unknown option",
+    "unexpected_arg": "unexpected argument|unknown option",
     "unknown_flag": "unknown option",
     "missing_required_arg": "is missing",
     "missing_required_flag": "is missing",

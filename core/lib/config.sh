@@ -5,7 +5,7 @@
 #       Prints the string value of FIELD at the top level of the JSON object in
 #       FILE; a number, true or false as it is written. Prints nothing and returns
 #       status 1 if there is no such field, or it is null, an array or an object;
-#       returns status 2 with an error line if FILE is unreadable or no JSON object.
+#       returns status 2 with an error line if FILE cannot be read or is not a JSON object.
 #   show_version
 #       Prints "<name> <version>" of the running installation.
 #   show_number_version

@@ -38,15 +38,15 @@ ensure_fzf_installed() { __cli_ensure fzf fzf fzf fzf; }
 ensure_pip3_installed() { __cli_ensure pip3 python3-pip python-pip python; }
 
 wait_for_apt_lock() {
-  local __cli_left="${1:-60}" __cli_told=''
+  local __cli_left="${1:-60}" __cli_reported=''
   while __cli_is_locked /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock; do
     if [ "$__cli_left" -le 0 ]; then
       __cli_log ERROR 'another process still holds the lock of the package manager (apt).'
       return 1
     fi
-    if [ -z "$__cli_told" ]; then
+    if [ -z "$__cli_reported" ]; then
       __cli_log INFO 'waiting for another process to release the package manager (apt)'
-      __cli_told=yes
+      __cli_reported=yes
     fi
     sleep 1
     __cli_left=$((__cli_left - 1))
@@ -86,7 +86,7 @@ __cli_ensure() {
   done
   case $__cli_manager in
     '')
-      __cli_log ERROR "$1 is not installed, and no known package manager is there to install it."
+      __cli_log ERROR "$1 is not installed, and no known package manager was found. Install it by hand."
       return 1
       ;;
     pacman) __cli_package=$3 ;;

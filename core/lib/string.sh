@@ -22,7 +22,7 @@
 #       ("a,b" "c") becomes ("a" "b" "c"). A comma at the end adds no element.
 #   join_to_comma_separated ARRAYNAME
 #       Joins all elements into one, in place: ("a" "b") becomes ("a,b").
-#       Both: do nothing and return status 2 if ARRAYNAME is no variable name.
+#       Both: do nothing and return status 2 if ARRAYNAME is not a variable name.
 
 string_to_upper() {
   if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ] && local -u __cli_text="${1-}" 2>/dev/null; then

@@ -16,7 +16,8 @@ from host import HostError, Record, errors, hookspecs
 
 PAGE = Path(__file__).parents[1] / "interface.md"
 
-_COLUMNS = re.compile(r"(?:^\S.*? {2,}\S.*\n(?:^ {4,}\S.*\n)*(?:^\S.*\n)?){2,}", re.MULTILINE)
+_MORE = r"(?:^ {4,}\S.*\n)*"
+_COLUMNS = re.compile(rf"(?:^\S.*? {{2,}}\S.*\n{_MORE}(?:^\S.*\n{_MORE})?){{2,}}", re.MULTILINE)
 _MADE = "<!-- Made from docstrings by docs/site/interface.py; change those. -->\n\n"
 
 

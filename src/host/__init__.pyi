@@ -34,9 +34,9 @@ from host.run import Record as Record
 from host.run import find_program as find_program
 from host.run.argument_spec import Argument as Argument
 from host.run.command import Definition as Definition
-from host.run.command import RequiredVariable as RequiredVariable
 from host.run.command import is_word as is_word
 from host.run.expand import expand as expand
+from host.run.required_variables import RequiredVariable as RequiredVariable
 from host.run.requirements import Requirement as Requirement
 from host.run.text import Messages as Messages
 from host.run.text import printable as printable

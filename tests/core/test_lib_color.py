@@ -2,7 +2,7 @@
 
 import pytest
 
-from host.run.text import has_colour
+from host.run.text import Messages
 from testing.shells import LIB
 
 PLAIN = ["RED", "GREEN", "YELLOW", "BLUE", "MAGENTA", "CYAN", "GRAY", "WHITE"]
@@ -39,7 +39,7 @@ def test_all_are_distinct_codes_on_a_terminal(on_terminal, shell):
 )
 def test_colours_are_forced_as_the_program_forces_them(run, shell, env, coloured):
     env = {"TERM": "vt100", **env}
-    assert has_colour("", env, is_terminal=False) == coloured
+    assert Messages("cli", env).colours(-1) == coloured
     _, out, _ = run(shell, f'set -eu\n. "$LIB_DIR/color.sh"\n{SHOW}', env=env)
     assert ("\x1b" in out) == coloured
 

@@ -17,7 +17,8 @@ from builtin_plugins.administration.plugins.catalogue import parse_catalogue
 from builtin_plugins.plugins_folder.directory import read_manifest
 from builtin_plugins.plugins_folder.registry import read_registry
 from host.errors import HostError, PluginError
-from host.run.command import read_config, read_definition
+from host.run.command import read_definition
+from host.run.installation import read_config
 from host.run.projects import read_project
 from testing.installation import PROJECT, Made
 
@@ -32,12 +33,13 @@ VALIDATORS = {name: Draft202012Validator(one, registry=_STORE) for name, one in 
 
 # What relates values to one another, which a schema cannot say: the readers alone refuse it.
 _READER_ALONE = (
-    "would both have ",
-    "repeats, so no ",
-    "comes before and may be left out",
+    " both have ",
+    "repeats, so it must be the last one",
+    "comes before this required argument",
     "expected one of ",  # a default that is none of the choices
-    "is no other argument",
-    "is no regular expression",
+    "there is no other argument",
+    "invalid regular expression",
+    "does not have the type or pattern",
     " that matches ",
     "occurs twice; the first entry counts",
     "or newer; this is",  # which the program's own version decides

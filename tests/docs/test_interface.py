@@ -18,7 +18,12 @@ def test_the_page_is_made_of_the_docstrings() -> None:
         assert f"\n### `{name}`\n" in page or name == "hookimpl", name
     undocumented = re.findall(r"^(#+ `.*`)\n\n```python\n(?:.+\n)+```\n\n\n", page, re.MULTILINE)
     assert undocumented == []
-    assert not re.search(r"SPEC|CONTRACT", page)  # what no reader of it has
+    assert not re.search(r"SPEC|CONTRACT", page)  # readers do not have these documents
+
+
+def test_rows_of_tables_are_whole() -> None:
+    page = (PROJECT / "docs/interface.md").read_text()
+    assert re.findall(r"^\|.*[^|\n]$|^[a-z_]+ {3,}.*$", page, re.MULTILINE) == []
 
 
 def test_each_record_has_one_whole_table() -> None:

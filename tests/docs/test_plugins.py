@@ -79,7 +79,7 @@ def test_every_command_of_the_guide(
     ):
         assert said in done.stdout, said
     assert re.search("ACME_REGION +north", done.stdout)
-    assert "greet tour - See what the program knows\n" in done.stdout
+    assert "greet tour - Show the program's data\n" in done.stdout
     assert "{'ARG_NAME': 'Ada'}\nGREET_GREETING=Ahoy  from system\n" in done.stdout
     assert "output: Ahoy, Ada!\n" in done.stdout
     assert "warning: that is all\n" in done.stderr

@@ -28,7 +28,7 @@ Deploy the application
 
 May destroy something.
 
-Asks before it runs: Deploy it now?
+Question before each run: Deploy it now?
 
 ### Arguments
 

@@ -135,6 +135,20 @@ def test_git_refs(cli: Cli, below: str) -> None:
     assert sorted(map(str, (cli.root / "commands").rglob("*"))) == before
 
 
+def test_a_repository_with_only_commands(cli: Cli, tmp_path: Path) -> None:
+    cli.git("init", "--quiet")
+    cli.git("add", "commands")
+    cli.git("commit", "--quiet", "--message", "one")
+    clone = tmp_path / "clone"
+    cli.git("clone", "--quiet", str(cli.root), str(clone))
+    assert cli.run("docs", "diff", "HEAD") == (0, "", "")
+    (cli.root / "commands/deploy/app/command.json").unlink()
+    removed = "breaking: deploy app: was removed\n"
+    assert cli.run("docs", "diff", "HEAD") == (1, removed, "")
+    assert cli.run("docs", "diff", str(clone)) == (1, removed, "")
+    assert sorted(one.name for one in clone.iterdir()) == [".git", "commands"]
+
+
 @pytest.mark.parametrize("ref", ["nope", "--all", "HEAD:commands"])
 def test_no_directory_and_no_ref(cli: Cli, ref: str) -> None:
     status, out, err = cli.run("docs", "diff", "--", ref)

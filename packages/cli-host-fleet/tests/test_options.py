@@ -133,7 +133,7 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
     cli.command("echo ran\n", confirm="Restart?")
     refused = cli.run("web01")
     assert (refused.status, refused.stdout) == (1, b"")
-    assert refused.stderr == "cli fleet run: demo do: asks before it runs; --yes agrees\n"
+    assert refused.stderr == "cli fleet run: demo do: needs a confirmation; to confirm: --yes\n"
     assert cli.run("web01", "--yes").states() == {"web01": "ok"}
     assert cli.run("web01", env={"CLI_YES": "1"}).states() == {"web01": "ok"}
 

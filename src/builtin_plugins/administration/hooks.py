@@ -18,9 +18,8 @@ _HIDDEN = ("launcher", "news")
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
-_LINTED = argument("words...", "A directory, or the words of a command.", complete="directory")
 _TEXT = argument("text...", required=True, complete="none")
-_SHELL = argument("shell", choices=["bash", "zsh", "fish"])
+_SHELL = argument("shell", required=True, choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
 _PLUGIN = argument("name", required=True, complete="none")
 
@@ -30,7 +29,6 @@ _ALL_SHADOWED = argument("--all", "Also show the files that it hides.")
 _ALL_VARIABLES = argument("--all", "Also show all other variables of your environment.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
 _DEFINITION = argument("--definition", "Open its command.json instead of its script.")
-_DRY_RUN = argument("--dry-run", "Only show what would change.")
 _FIX = argument("--fix", "Apply the safe remedies.")
 _FOLDER = argument("--folder", "Make a folder with a command.json instead of a single script.")
 _FROM = {
@@ -60,7 +58,9 @@ _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflic
 _PROJECT = argument(
     "directory", "The project's directory; by default the nearest project.", complete="directory"
 )
-_TRUSTED = argument("--list", "Show the trusted projects.", conflicts=["--forget", "--yes"])
+_TRUSTED = argument(
+    "--list", "Show the trusted projects.", conflicts=["directory", "--forget", "--yes"]
+)
 _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
@@ -84,7 +84,11 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "info": ("Show paths, versions and counts", FORMAT),
     "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT, _TEAM, YES, TIMEOUT),
     "launcher": ("Rebuild the launcher", argument("path", required=True)),
-    "lint": ("Check definitions and scripts", _LINTED, _LINT_FORMAT),
+    "lint": (
+        "Check definitions and scripts",
+        argument("directory", type="directory"),
+        _LINT_FORMAT,
+    ),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
     "lock": ("Rebuild the lock",),
     "new command": (
@@ -96,7 +100,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "news": ("Report new commits of the team, and fetch once a day",),
     "publish-installer": ("Print an install.sh for your team", argument("source", complete="none")),
     "search": ("Find commands by name or description", _TEXT, _ALL, _LISTING_FORMAT),
-    "sync": ("Update this installation from its team's repository", _DRY_RUN, YES, TIMEOUT),
+    "sync": ("Update this installation from its team's repository", YES, TIMEOUT),
     "trust": (
         "Trust a project, so that its commands may run",
         *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, FORMAT),

@@ -6,10 +6,16 @@ from host import OperationError
 from host.run.confirm import is_agreed, is_attended
 
 
-def confirm(question: str, yes: bool, otherwise: str) -> None:
+def confirm(question: str, yes: bool, otherwise: str, *, required: bool = False) -> None:
     """Ask on a terminal; without one, or with --yes, continue without asking.
 
-    Raises OperationError with the text `otherwise` if the answer is no.
+    With `required`, only --yes replaces the answer. Raises OperationError with the text
+    `otherwise` if the user does not agree.
     """
-    if not yes and is_attended() and not is_agreed(question):
+    if yes:
+        return
+    if required and not is_attended():
+        what = f"{otherwise}, because there is no terminal to ask on"
+        raise OperationError(what, "to agree without a question, add --yes")
+    if is_attended() and not is_agreed(question):
         raise OperationError(otherwise)

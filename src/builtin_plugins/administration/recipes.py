@@ -18,14 +18,12 @@ from host import OperationError, UsageError, find_program
 
 _LISTING_SECONDS = 60
 
-FILE, DIRECTORY, NAME = "{file}", "{directory}", "{name}"  # placeholders in the words of a call
-
 
 class Recipe(NamedTuple):
     """One recipe.
 
     name        as its tool writes it, such as `db:migrate`
-    definition  keys of a command.json: description, args, aliases, group, help
+    definition  keys of a command.json: description, args, aliases, group
     """
 
     name: str
@@ -37,18 +35,16 @@ class Tool(NamedTuple):
 
     name     its program, and the word for its recipes
     files    a regular expression for the names of its files
-    listing  the words that print its recipes, () if its file is read as text
-    read     turns the file or the printed listing into recipes
-    call     the words that run a recipe; its name follows
-    last     the words between the name of a recipe and its arguments
+    read     turns the file's text or the printed listing into recipes; gets the file's path too
+    call     the command line that runs a recipe, for `str.format`
+    listing  the command line that prints its recipes as JSON, "" if its file is read as text
     """
 
     name: str
     files: str
-    listing: tuple[str, ...]
     read: Callable[[Path, Any], Iterator[Recipe]]
-    call: tuple[str, ...]
-    last: tuple[str, ...] = ()
+    call: str
+    listing: str = ""
 
 
 def tool_of(path: Path) -> Tool:
@@ -78,10 +74,9 @@ def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recip
 def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
     if not find_program(tool.name, environ):
         raise OperationError(f"{path}: {tool.name} is not installed", f"install {tool.name} first")
-    places = {FILE: str(path), DIRECTORY: str(path.parent)}
-    command = [places.get(word, word) for word in tool.listing]
+    words = [word.format(file=path, directory=path.parent) for word in tool.listing.split()]
     try:
-        done = bounded_call(command, environ, _LISTING_SECONDS)
+        done = bounded_call(words, environ, _LISTING_SECONDS)
     except TimeoutError:
         raise OperationError(f"{path}: {tool.name} took over {_LISTING_SECONDS} s") from None
     if done.returncode:
@@ -95,7 +90,7 @@ def _definition(description: str | None, **more: Any) -> dict[str, Any]:
     return {key: value for key, value in keys.items() if value}
 
 
-def _just(_path: Path, module: Any) -> Iterator[Recipe]:
+def _just(path: Path, module: Any) -> Iterator[Recipe]:
     """Yield the recipes of `just --dump --dump-format json`, including those of modules."""
     aliases: dict[str, list[str]] = {}
     for alias in module["aliases"].values():
@@ -103,38 +98,34 @@ def _just(_path: Path, module: Any) -> Iterator[Recipe]:
     for recipe in module["recipes"].values():
         if recipe["private"]:
             continue
-        groups = [
-            one["group"] for one in recipe["attributes"] if isinstance(one, dict) and "group" in one
-        ]
-        yield Recipe(
-            recipe["namepath"],
-            _definition(
-                recipe["doc"],
-                group=groups[0] if groups else "",
-                aliases=aliases.get(recipe["name"]),
-                args=_just_arguments(recipe["parameters"]),
-            ),
+        attributes = [one for one in recipe["attributes"] if isinstance(one, dict)]
+        definition = _definition(
+            recipe["doc"],
+            group=next((one["group"] for one in attributes if "group" in one), ""),
+            aliases=aliases.get(recipe["name"]),
+            args=_just_arguments(recipe["parameters"]),
         )
+        yield Recipe(recipe["namepath"], definition)
     for inner in module["modules"].values():
-        yield from _just(_path, inner)
+        yield from _just(path, inner)
 
 
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return `args` for the parameters of a recipe, or [] if `args` cannot express one of them.
+    """Return `args` for the parameters of a recipe, or [] if one of them is an option.
 
     A default that just computes is unknown here, so that argument is only marked as optional.
     """
-    if any(one.get("long") or one.get("short") or one.get("pattern") for one in parameters):
+    if any(one.get("long") or one.get("short") for one in parameters):
         return []
     arguments = []
     for one in parameters:
         many = one["kind"] != "singular"
-        argument: dict[str, Any] = {"name": one["name"] + "..." * many}
+        argument = {"name": one["name"] + "..." * many, **_definition(one.get("help"))}
         if one["kind"] != "star" and one["default"] is None:
             argument["required"] = True
         elif isinstance(one["default"], str) and not many:
             argument["default"] = one["default"]
-        arguments.append(argument | _definition(one.get("help")))
+        arguments.append(argument)
     return arguments
 
 
@@ -146,24 +137,16 @@ def _task(_path: Path, listing: Any) -> Iterator[Recipe]:
 
 
 def _mise(path: Path, listing: Any) -> Iterator[Recipe]:
-    """Yield the tasks of `mise tasks ls --json` that are defined below the file's directory.
-
-    A task with a usage specification answers `--help` itself.
-    """
+    """Yield the tasks of `mise tasks ls --json` that are defined below the file's directory."""
     for task in listing:
         if path.parent in Path(task["source"]).resolve().parents and not task["hide"]:
-            answers = "script" if task.get("usage") else ""
-            about = _definition(task["description"], aliases=task["aliases"], help=answers)
-            yield Recipe(task["name"], about)
+            yield Recipe(task["name"], _definition(task["description"], aliases=task["aliases"]))
 
 
 def _npm(_path: Path, text: str) -> Iterator[Recipe]:
-    """Yield the scripts of a package.json; npm runs `preX` and `postX` with X by itself."""
-    scripts = json.loads(text).get("scripts") or {}
-    for name, script in scripts.items():
-        hooked = re.sub("^(pre|post)", "", name)
-        if hooked == name or hooked not in scripts:
-            yield Recipe(name, _definition(script))
+    """Yield the scripts of a package.json."""
+    for name, script in (json.loads(text).get("scripts") or {}).items():
+        yield Recipe(name, _definition(script))
 
 
 _RULE = re.compile(r"^(?P<targets>[^\s#:=%$][^#:=%$]*?)\s*::?(?!=)(?P<rest>.*)$")
@@ -177,59 +160,52 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
     its name has no `.` and no `/`. The description follows `##` on the target's line, or is in
     the comment above.
     """
-    lines = text.replace("\\\n", " ").splitlines()
-    rules = [(index, found) for index, line in enumerate(lines) if (found := _RULE.match(line))]
-    phony = {
-        name for _, found in rules if found["targets"] == ".PHONY" for name in found["rest"].split()
-    }
-    yielded: set[str] = set()
-    for index, found in rules:
-        about = _DOCUMENTED.search(found["rest"])
-        description = about["text"] if about else _comment_above(lines, index)
-        for name in found["targets"].split():
-            chosen = name in phony or about or not re.search("[./]", name)
-            if chosen and not name.startswith(".") and name not in yielded:
-                yielded.add(name)
-                yield Recipe(name, _definition(description))
-
-
-def _comment_above(lines: list[str], index: int) -> str:
-    """Return the first line of the comment directly above a line, "" if there is none."""
-    first = index
-    while first and lines[first - 1].startswith("#"):
-        first -= 1
-    return lines[first].lstrip("# ") if first < index else ""
+    phony: set[str] = set()
+    targets: dict[str, tuple[str, bool]] = {}  # the description, and whether it was after ##
+    comment = ""  # the first line of the comment directly above
+    for line in text.replace("\\\n", " ").splitlines():
+        found, documented = _RULE.match(line), _DOCUMENTED.search(line)
+        if found and found["targets"] == ".PHONY":
+            phony.update(found["rest"].split())
+        elif found:
+            about = documented["text"] if documented else comment
+            for name in found["targets"].split():
+                targets.setdefault(name, (about, documented is not None))
+        is_comment = line.startswith("#")
+        comment = (comment or line.lstrip("# ")) if is_comment else ""
+    for name, (about, is_documented) in targets.items():
+        chosen = name in phony or is_documented or not re.search("[./]", name)
+        if chosen and not name.startswith("."):
+            yield Recipe(name, _definition(about))
 
 
 TOOLS = (
     Tool(
         "just",
         r"\.?justfile|.*\.just",
-        ("just", "--justfile", FILE, "--dump", "--dump-format", "json"),
         _just,
-        ("just", "--justfile", FILE, "--working-directory", DIRECTORY),
+        "just --justfile {file} --working-directory {directory} {recipe}",
+        "just --justfile {file} --dump --dump-format json",
     ),
     Tool(
         "make",
         r"(gnu)?makefile|.*\.mk",
-        (),
         _make,
-        ("make", "--no-print-directory", "-C", DIRECTORY, "-f", NAME),
+        "make --no-print-directory -C {directory} -f {name} {recipe}",
     ),
-    Tool("npm", r"package\.json", (), _npm, ("npm", "--prefix", DIRECTORY, "run"), ("--",)),
+    Tool("npm", r"package\.json", _npm, "npm --prefix {directory} run {recipe} --"),
     Tool(
         "task",
         r"taskfile(\.dist)?\.ya?ml",
-        ("task", "--taskfile", FILE, "--dir", DIRECTORY, "--list-all", "--json"),
         _task,
-        ("task", "--taskfile", FILE, "--dir", DIRECTORY),
-        ("--",),
+        "task --taskfile {file} --dir {directory} {recipe} --",
+        "task --taskfile {file} --dir {directory} --list-all --json",
     ),
     Tool(
         "mise",
         r"\.?mise(\..+)?\.toml",
-        ("mise", "--cd", DIRECTORY, "tasks", "ls", "--json"),
         _mise,
-        ("mise", "--cd", DIRECTORY, "run"),
+        "mise --cd {directory} run {recipe}",
+        "mise --cd {directory} tasks ls --json",
     ),
 )

@@ -83,9 +83,9 @@ def follow(address: str, location: str) -> str:
     try:
         target = fetchable(location if _ODD.search(location) else urljoin(address, location))
     except OperationError as refusal:
-        raise OperationError(f"{shown(address)}: redirects to {refusal}") from None
+        raise OperationError(f"redirects to {refusal}") from None
     if address.startswith("https:") and target.scheme != "https":
-        raise OperationError(f"{shown(address)}: redirects from https to {shown(target.url)}")
+        raise OperationError(f"redirects from https to {shown(target.url)}")
     return target.url
 
 

@@ -6,6 +6,7 @@ import hashlib
 import re
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -39,19 +40,6 @@ class _TemporaryError(Exception):
     """An attempt failed, but another one may succeed."""
 
 
-class _Request(NamedTuple):
-    """The arguments of `download`."""
-
-    address: str
-    target: Path
-    limits: Limits
-    sha256: str
-    progress: Progress
-
-    def error(self, reason: str) -> OperationError:
-        return OperationError(f"{shown(self.address)}: {reason}")
-
-
 class _Session(requests.Session):
     """A session that checks the targets of redirects, and does not read their bodies."""
 
@@ -81,94 +69,95 @@ def download(
     `requests`. If it raises OperationError, `target` does not exist.
     """
     fetchable(address)
-    request = _Request(address, target, limits, sha256.strip().lower(), progress)
-    late = request.error(f"not finished within {limits.seconds:g} seconds")
+    late = OperationError(f"not finished within {limits.seconds:g} seconds")
     try:
         with time_limit(limits.seconds, late), _Session() as session:
             session.max_redirects = _MOST_REDIRECTS
-            return _repeated(session, request)
+            attempt = partial(_attempt, session, address, target, limits, sha256, progress)
+            return _repeated(attempt, limits.attempts, progress)
     except BaseException as failure:
         target.unlink(missing_ok=True)
+        if isinstance(failure, OperationError):
+            raise OperationError(f"{shown(address)}: {failure}") from None
         if isinstance(failure, OSError):
-            raise request.error(f"{target}: {failure.strerror}") from None
+            raise OperationError(f"{shown(address)}: {target}: {failure.strerror}") from None
         raise
 
 
-def _repeated(session: requests.Session, request: _Request) -> str:
-    attempts = request.limits.attempts
-    for attempt in range(1, attempts + 1):
+def _repeated(attempt: Callable[[], str], attempts: int, progress: Progress) -> str:
+    for number in range(1, attempts + 1):
         try:
-            return _attempt(session, request)
+            return attempt()
         except _TemporaryError as failure:
             reason = str(failure)
-        if attempt < attempts:
-            pause = _FIRST_PAUSE * 2 ** (attempt - 1)
-            again = f"trying again in {pause:g} s ({attempt + 1} of {attempts})"
-            request.progress(0, None, f"{reason}; {again}")
+        if number < attempts:
+            pause = _FIRST_PAUSE * 2 ** (number - 1)
+            again = f"trying again in {pause:g} s ({number + 1} of {attempts})"
+            progress(0, None, f"{reason}; {again}")
             time.sleep(pause)
-    raise request.error(f"{reason} (tried {attempts} times)")
+    raise OperationError(f"{reason} (tried {attempts} times)")
 
 
-def _attempt(session: requests.Session, request: _Request) -> str:
+def _attempt(
+    session: requests.Session,
+    address: str,
+    target: Path,
+    limits: Limits,
+    sha256: str,
+    progress: Progress,
+) -> str:
     """Fetch the file; raises OperationError, _TemporaryError if another attempt may succeed."""
     received, checksum = 0, hashlib.sha256()
-    with _respond(session, request) as response, request.target.open("wb") as file:
+    with _respond(session, address, limits.stall) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
-        if total is None and not (response.raw.chunked or request.sha256):
-            raise request.error("the server reports no Content-Length")
+        if total is None and not (response.raw.chunked or sha256):
+            raise OperationError("the server reports no Content-Length")
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 received += len(chunk)
-                if max(received, total or 0) > request.limits.size:
-                    raise request.error(f"more than {request.limits.size} bytes")
+                if max(received, total or 0) > limits.size:
+                    raise OperationError(f"more than {limits.size} bytes")
                 checksum.update(chunk)
                 file.write(chunk)
-                request.progress(received, total, "")
+                progress(received, total, "")
         except urllib3.exceptions.HTTPError as failure:
-            raise _TemporaryError(_cause(failure)) from None
+            raise _TemporaryError(_cause(failure, "the body was cut short")) from None
     if total is not None and received != total:
         raise _TemporaryError(f"ended after {received} of {total} bytes")
-    request.progress(received, total, "")
+    progress(received, total, "")
     found = checksum.hexdigest()
-    if request.sha256 not in ("", found):
-        raise request.error(f"the SHA-256 is {found}, expected {request.sha256}")
+    if sha256.lower() not in ("", found):
+        raise OperationError(f"the SHA-256 is {found}, expected {sha256}")
     return found
 
 
-def _respond(session: requests.Session, request: _Request) -> requests.Response:
+def _respond(session: requests.Session, address: str, stall: float) -> requests.Response:
     """Follow redirects and return a usable response; raises as `_attempt`."""
     try:
         response = session.get(
-            request.address,
+            address,
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
-            timeout=max(0.1, min(request.limits.stall, request.limits.seconds)),
+            timeout=stall,
             proxies={"http": ""},  # no proxy between this machine and itself
         )
     except requests.exceptions.SSLError:
-        reason = "its certificate was not accepted"
+        raise OperationError("its certificate was not accepted") from None
     except requests.TooManyRedirects:
-        reason = f"redirected more than {_MOST_REDIRECTS} times"
-    except (requests.ConnectionError, requests.Timeout) as failure:
-        raise _TemporaryError(_cause(failure)) from None
+        raise OperationError(f"redirected more than {_MOST_REDIRECTS} times") from None
     except (requests.RequestException, OSError, ValueError) as failure:
-        reason = _cause(failure)
-    else:
-        if response.status_code in _TEMPORARY:
-            raise _TemporaryError(f"answered {response.status_code}")
-        if response.status_code == requests.codes.ok:
-            return response
-        reason = f"answered {response.status_code}, expected 200"
-    raise request.error(reason)
+        raise _TemporaryError(_cause(failure, "the connection failed")) from None
+    if response.status_code in _TEMPORARY:
+        raise _TemporaryError(f"answered {response.status_code}")
+    if response.status_code != requests.codes.ok:
+        raise OperationError(f"answered {response.status_code}, expected 200")
+    return response
 
 
-def _cause(failure: BaseException) -> str:
-    """Return the cause of a network failure, without the address, which may contain secrets."""
+def _cause(failure: BaseException, otherwise: str) -> str:
+    """Return the cause of a network failure without the address, which may contain secrets."""
     text = repr(failure)
-    if "timed out" in text.lower() or "timeout" in text.lower():
+    if re.search("timed ?out", text, re.IGNORECASE):
         return "no answer in time"
-    if found := _SYSTEM_WORDS.search(text):
-        return found[1].lower()
-    if re.search(r"IncompleteRead|InvalidChunkLength|ended prematurely", text):
-        return "the body was cut short"
-    return "the connection failed"
+    found = _SYSTEM_WORDS.search(text)
+    return found[1].lower() if found else otherwise

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
 @contextmanager
 def time_limit(seconds: float, error: Exception) -> Iterator[None]:
-    """Raise `error` inside the block after `seconds`; has an effect only in the main thread."""
+    """Raise `error` inside the block after `seconds`; works only in the main thread."""
 
     def expire(*_: object) -> None:
         raise error
 
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread handles signals
-        return
     former = signal.signal(signal.SIGALRM, expire)
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
     try:

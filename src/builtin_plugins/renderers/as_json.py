@@ -9,12 +9,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from host import Argument, Category, Command, Listing, RequiredVariable, Requirement
+    from host import Argument, Command, Listing, RequiredVariable
 
 
 def json_text(listing: Listing) -> str:
     """Return an object with two arrays, one line per row."""
-    categories = _lines(map(_category, listing.categories))
+    categories = _lines(
+        {"path": one.words, "name": one.name, "description": one.description}
+        for one in listing.categories
+    )
     commands = _lines(map(_command, listing.commands))
     return f'{{"categories": [{categories}], "commands": [{commands}]}}\n'
 
@@ -22,11 +25,6 @@ def json_text(listing: Listing) -> str:
 def _lines(rows: Iterable[dict[str, Any]]) -> str:
     encode = json.JSONEncoder(check_circular=False).encode
     return ",".join([f"\n  {encode(row)}" for row in rows])
-
-
-def _category(category: Category) -> dict[str, Any]:
-    name, description = category.name, category.description
-    return {"path": category.words, "name": name, "description": description}
 
 
 def _command(command: Command) -> dict[str, Any]:
@@ -47,36 +45,25 @@ def _command(command: Command) -> dict[str, Any]:
         "aliases": definition.aliases,
         "hidden": definition.hidden,
         "args": [_argument(one) for one in definition.args],
-        "examples": [_example(one) for one in definition.examples],
+        "examples": [_nulled(one) for one in definition.examples],
         "effects": definition.effects,
         "required_envs": [_required(one) for one in definition.required_envs],
-        "requires": [*map(_requirement, definition.requires)],
+        "requires": [_nulled(one.values()) for one in definition.requires],
         "starts_commands": definition.starts_commands,
     }
 
 
-def _example(example: dict[str, Any]) -> dict[str, Any]:
-    return {"command": example["command"], "description": example.get("description")}
-
-
 def _argument(argument: Argument) -> dict[str, Any]:
     """Return a declared argument with all its keys; absent ones are null."""
-    values = {
-        key: None if one in ("", ()) and key != "default" else one
-        for key, one in argument.values().items()
-    }
+    values = _nulled(argument.values()) | {"default": argument.default}
     program = values.pop("choices_from")
     return values | {"choices": {"program": program}} if program else values
 
 
-def _requirement(one: Requirement) -> dict[str, Any]:
-    return {key: value or None for key, value in one.values().items()}
-
-
 def _required(name: RequiredVariable) -> dict[str, Any]:
-    return {
-        "name": name,
-        "hint": name.hint or None,
-        "type": name.type or None,
-        "secret": name.secret,
-    }
+    facts = {"name": name, "hint": name.hint, "type": name.type}
+    return _nulled(facts) | {"secret": name.secret}
+
+
+def _nulled(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: None if one in ("", ()) else one for key, one in values.items()}

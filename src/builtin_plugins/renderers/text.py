@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from host import Listing, Terminal
 
 _WIDEST_NAME = 32  # columns; a longer name gets a line of its own
-_LONGEST_TEXT = 500  # characters of a description on a terminal
 
 
 def text_page(listing: Listing, terminal: Terminal) -> str:
@@ -84,8 +83,6 @@ def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -
     """Return a text followed by marks, wrapped from `column` on; one line without a terminal."""
     marks = [printable(mark) for mark in marks]
     if terminal.is_interactive:
-        if len(text) > _LONGEST_TEXT:
-            text = f"{text[:_LONGEST_TEXT].rstrip()}…"
         lines = wrap(" ".join([printable(text), *marks]), terminal.width - column)
     else:
         lines = [" ".join(filter(None, [printable(text), *marks]))]

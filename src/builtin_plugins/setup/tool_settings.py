@@ -8,7 +8,7 @@ from typing import NamedTuple
 from host import OperationError
 
 _CASK = r"[A-Za-z0-9][A-Za-z0-9@._+-]*(/[A-Za-z0-9][A-Za-z0-9@._+-]*)*"
-_CATEGORIES = r"([A-Za-z0-9-]+;)*[A-Za-z0-9-]+;?|"
+_CATEGORIES = r"([A-Za-z0-9-]+;)*"
 _INSIDE = r"(?!/|(.*/)?\.\.(/|\Z))[^\0]*"
 _PATH = r"/[^\0\ud800-\udfff]*"
 _SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"

@@ -9,7 +9,7 @@ from host.cli.variables import UNKNOWN, page_variables, shown_value
 from host.errors import HostError
 from host.run.argument_spec import usage_of
 from host.run.command import Definition
-from host.run.required_variables import where_to_set
+from host.run.required_variables import RequiredVariable, where_to_set
 from host.run.text import printable
 from host.text_width import width_of
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from host.cli.session import Session
     from host.records import Variable
     from host.run.catalog import Match
-    from host.run.command import RequiredVariable
 
 _EFFECTS = {
     "read": "Changes nothing.",
@@ -82,12 +81,12 @@ def _variable_lines(
     return lines
 
 
-def _example(program: str, words: Sequence[str], example: dict[str, object]) -> tuple[str, str]:
+def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tuple[str, str]:
     """Return an example's command line and description; add program and category if missing."""
-    command = str(example["command"])
+    command = example["command"]
     if command.split(" ", maxsplit=1)[0] == words[-1]:
         command = " ".join([program, *words[:-1], command])
-    return command, str(example.get("description") or "")
+    return command, example["description"]
 
 
 def _notes(definition: Definition, plugin: str) -> Iterator[str]:

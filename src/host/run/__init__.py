@@ -137,11 +137,7 @@ def why_outside(directory: str, path: str) -> str:
     target = realpath(file)
     if target.startswith(realpath(directory) + "/"):
         return ""
-    from os.path import normpath
-
-    if normpath(file).startswith(f"{normpath(directory)}/"):
-        return f"{path} is a link, and its target {target} is outside the command's folder"
-    return f"{path} is not inside the command's folder"
+    return f"{path} leads to {target}, which is outside the command's folder"
 
 
 def is_file(path: str) -> bool:

@@ -1,9 +1,7 @@
 """Check the `args` of a definition and convert them to `Argument`s."""
 
 from host.run import EFFECTS
-from host.run.argument_spec import REPEATS, Argument, expected, numbered, shown
-from host.run.expand import is_name
-from host.run.json_file import NO_VARIABLE
+from host.run.argument_spec import REPEATS, Argument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +14,8 @@ COMPLETIONS = ("file", "directory", "none")  # any other value is a program in t
 
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _NAME = _LETTERS | frozenset("-_")
-_LONGEST_NAME = 60  # characters of a name in an error
 _NOT_OF_FLAGS = ("type", "choices", "required", "complete", "pattern", "secret")
-_OF_OPTIONS = ("short", "value", "negatable", "effects")
+_OF_OPTIONS = ("short", "value", "negatable", "effects", "repeats")
 
 
 def read_declarations(
@@ -31,18 +28,17 @@ def read_declarations(
     """
     found: dict[str, Argument] = {}
     last: Argument | None = None  # positional argument
-    taken: dict[str, Argument] = {}  # by option and by variable
-    parts: dict[str, Argument] = {}  # by the variable X, if their own looks like X_1 or X_COUNT
+    taken: dict[str, str] = {}  # the argument's name by option and by variable
     for fields in declared:
         argument = _argument(fields)
         _check_name(argument, fields)
         _check_kind(argument, fields)
         _check_values(argument, fields)
         if argument.choices_from:
-            _check_program(argument.choices_from, "choices", fields, folder)
+            _check_program("choices", argument.choices_from, fields, folder)
         if argument.complete not in ("", *COMPLETIONS) and not ours:
-            _check_program(argument.complete, "complete", fields, folder)
-        _check_alone(argument, fields, taken, parts)
+            _check_program("complete", argument.complete, fields, folder)
+        _check_alone(argument, fields, taken)
         if not argument.option:
             if last:
                 _check_order(last, argument, fields)
@@ -51,7 +47,7 @@ def read_declarations(
     for argument, fields in zip(found.values(), declared, strict=True):
         for name in argument.conflicts:
             if name not in found or name == argument.name:
-                raise fields.refused("conflicts", f"{shown(name)} is no other argument")
+                raise fields.refused("conflicts", f'there is no other argument "{name}"')
     return tuple(found.values())
 
 
@@ -85,30 +81,28 @@ def _check_name(argument: Argument, fields: "Fields") -> None:
     name = argument.name.removeprefix("--") if argument.option else argument.bare_name
     if name[:1] not in _LETTERS or not _NAME.issuperset(name):
         wanted = "expected letters, digits, - and _ (after -- for an option)"
-        raise fields.refused("name", f"{wanted}; found {argument.name[:_LONGEST_NAME]}")
+        raise fields.refused("name", f"{wanted}; found {argument.name}")
     if argument.name == "--help":
-        raise fields.refused("name", '--help is never an argument; see the key "help"')
-    if argument.repeats and argument.name == name:
-        raise fields.refused("repeats", f'"name" would be {name}{REPEATS}')
+        raise fields.refused("name", '--help cannot be declared; see the key "help"')
     short = argument.short
     if short and (len(short) != 2 or short[0] != "-" or short[1] not in _LETTERS):
-        raise fields.refused("short", f"expected - and a letter or digit; found {short[:8]}")
-    if argument.env and not is_name(argument.env):
-        raise fields.refused("env", f"{shown(argument.env)} {NO_VARIABLE}")
+        raise fields.refused("short", f"expected - and a letter or digit; found {short}")
+    if argument.env:
+        fields.check_variable("env", argument.env)
 
 
 def _check_kind(argument: Argument, fields: "Fields") -> None:
     """Refuse keys that this kind of argument (flag, option or positional) cannot have."""
+    kind = "a positional argument"
     keys: tuple[str, ...] = _OF_OPTIONS
-    why = f'only an option has it; "name" would be --{argument.bare_name}'
     if argument.flag:
+        kind = 'a flag (an option without "value")'
         keys = _NOT_OF_FLAGS if argument.negatable else (*_NOT_OF_FLAGS, "default")
-        why = 'a flag has none; "value" makes an option take a value'
     elif argument.option:
-        keys, why = ("negatable",), "only a flag has it: an option without a value"
+        kind, keys = "an option with a value", ("negatable",)
     for key in keys:
         if fields.value(key) not in (None, False, []):
-            raise fields.refused(key, why)
+            raise fields.refused(key, f"{kind} cannot have this key")
 
 
 def _check_values(argument: Argument, fields: "Fields") -> None:
@@ -119,56 +113,42 @@ def _check_values(argument: Argument, fields: "Fields") -> None:
         try:
             re.compile(argument.pattern)
         except (re.error, RecursionError, OverflowError) as failure:
-            raise fields.refused("pattern", f"is no regular expression: {failure}") from None
+            raise fields.refused("pattern", f"invalid regular expression: {failure}") from None
     if fields.value("choices") == [] and not argument.flag:
         raise fields.refused("choices", "must not be empty")
     for choice in argument.choices:
         if not argument.has_form(choice):
-            wanted = expected(argument, ())
-            raise fields.refused("choices", f"expected {wanted}, found {shown(choice)}")
-    default = argument.default
-    if default is None:
+            raise fields.refused("choices", f'"{choice}" does not have the type or pattern')
+    if argument.default is None:
         return
     if argument.required or argument.secret:
-        kind = "required" if argument.required else "secret"
-        raise fields.refused("default", f"an argument that is {kind} has none")
-    if not argument.accepts(default):
-        wanted = expected(argument, argument.choices)
-        raise fields.refused("default", f"expected {wanted}, found {shown(default)}")
+        raise fields.refused("default", "a required or secret argument cannot have this key")
+    if not argument.accepts(argument.default):
+        wanted = f'expected {argument.expected}, found "{argument.default}"'
+        raise fields.refused("default", wanted)
 
 
-def _check_program(program: str, key: str, fields: "Fields", folder: str) -> None:
-    where = f"the name of a program in {folder or 'the folder of the command'}, without a path"
+def _check_program(key: str, program: str, fields: "Fields", folder: str) -> None:
     if not folder or "/" in program or program.startswith((".", "-")):
-        words = f"one of {', '.join(COMPLETIONS)}" if key == "complete" else "an array"
-        wanted = f"{words}, or {where}" if folder else words
-        raise fields.refused(key, f"expected {wanted}; found {shown(program)}")
+        reason = f'"{program}" is not the name of a program in the command\'s folder'
+        raise fields.refused(key, reason)
 
 
-def _check_alone(
-    argument: Argument, fields: "Fields", taken: dict[str, Argument], parts: dict[str, Argument]
-) -> None:
+def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) -> None:
     """Refuse options and variables that an earlier argument has; register this argument's."""
-    name, variable = argument.name, argument.variable
-    options = (name if argument.option else "", argument.short, argument.negation)
-    marks = [variable, *filter(None, options)]
-    others = {mark: taken[mark] for mark in marks if mark in taken}
-    base = numbered(variable)
-    if base in taken and taken[base].repeats:
-        others[variable] = taken[base]
-    if argument.repeats and variable in parts:
-        others[variable] = parts[variable]
-    for mark, other in others.items():
-        key = "short" if mark == argument.short else "name"
-        raise fields.refused(key, f"{name} and {other.name} would both have {mark}")
-    taken.update(dict.fromkeys(marks, argument))
-    parts[base] = argument
+    option = argument.name if argument.option else ""
+    for mark in (argument.variable, option, argument.short, argument.negation):
+        if mark in taken:
+            key = "short" if mark == argument.short else "name"
+            raise fields.refused(key, f"{argument.name} and {taken[mark]} both have {mark}")
+        if mark:
+            taken[mark] = argument.name
 
 
 def _check_order(last: Argument, argument: Argument, fields: "Fields") -> None:
     """Refuse a positional argument that cannot come after the `last` one."""
     if last.repeats:
-        raise fields.refused("name", f"{last.name} repeats, so no {argument.name} comes after")
+        raise fields.refused("name", f"{last.name} repeats, so it must be the last one")
     if argument.required and not last.required:
-        text = f"{last.name} comes before and may be left out; it must be required"
+        text = f"the optional {last.name} comes before this required argument"
         raise fields.refused("required", text)

@@ -4,15 +4,13 @@ import _stat
 import posix
 
 from host.errors import Problem, UsageError
-from host.run.argument_spec import TRUE, Argument, expected, is_number, shown, usage_of
+from host.run.argument_spec import TRUE, Argument, is_number, usage_of
 from host.run.process import asks_help
-from host.run.text import encode
+from host.run.text import EMPTY, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
-
-_NOTHING: "Mapping[str, str]" = {}
 
 
 class MissingArgumentsError(UsageError):
@@ -37,7 +35,7 @@ def parse(
     args: "Sequence[str] | None",
     program: str = "",
     words: "Sequence[str]" = (),
-    environ: "Mapping[str, str]" = _NOTHING,
+    environ: "Mapping[str, str] | None" = None,
 ) -> "CommandLine":
     """Parse and check the words `args`; raises UsageError.
 
@@ -48,7 +46,7 @@ def parse(
     line = CommandLine(arguments, () if args is None or asks else args, program, words)
     line.read()
     line.place()
-    line.add_callers(environ)
+    line.add_callers(environ or {})
     if not asks:
         line.check()
     return line
@@ -61,10 +59,6 @@ class CommandLine:
     under all its names. `waiting` is an option whose value is missing at the end of the line.
     `ended` is true after `--`.
     """
-
-    __slots__ = (
-        "arguments", "command", "ended", "loose", "options", "program", "rest", "texts", "waiting",
-    )  # fmt: skip
 
     def __init__(
         self,
@@ -111,16 +105,14 @@ class CommandLine:
 
     def is_option(self, word: str) -> bool:
         """Return whether a word is an option, and so not the value of the option before it."""
-        if word.startswith("--"):
-            name = word.partition("=")[0]
-            return name in ("--", "--help") or name in self.options
-        return word[:2] in self.options
+        name = word.partition("=")[0] if word.startswith("--") else word[:2]
+        return name in ("--", "--help") or name in self.options
 
     def long(self, word: str) -> None:
         name, equals, value = word.partition("=")
         argument = self.option(name, name)
         if equals and argument.flag:
-            raise self.unfit(f"{name} takes no value", "")
+            raise self.unfit(f"{name} takes no value")
         self.take(argument, value if equals else "false" if name == argument.negation else None)
 
     def short(self, word: str) -> None:
@@ -132,30 +124,24 @@ class CommandLine:
                 self.take(argument, rest.removeprefix("=") if rest else None)
                 return
             if rest.startswith("="):
-                raise self.unfit(f"-{letter} takes no value", "")
+                raise self.unfit(f"-{letter} takes no value")
             self.take(argument)
 
     def option(self, name: str, word: str) -> Argument:
-        argument = self.options.get(name)
-        if argument is not None:
-            return argument
-        if name in ("--help", "-h"):
-            hint = f"for help: {self.program} {self.command} --help"
-            raise self.unfit(f"{name} must be the only argument", hint)
-        known = [one for one in self.options if one.startswith("--")]
-        raise self.unfit(f"unknown option {shown(name)}", _nearest(word, known) or None)
+        if name not in self.options:
+            known = [one for one in self.options if one.startswith("--")]
+            raise self.unfit(f"unknown option {name}", _nearest(word, known) or self.usage)
+        return self.options[name]
 
     def take(self, argument: Argument, value: str | None = None) -> None:
         """Store an option; if it needs a value and `value` is None, use the next word."""
         if argument.flag:
             value = value or "true"
         elif value is None:
-            follows = self.rest[-1] if self.rest else ""
-            if not self.rest or self.is_option(follows):
+            if not self.rest or self.is_option(self.rest[-1]):
                 self.waiting = None if self.rest else argument
-                joined = f"to give {follows} as the value: {argument.name}={follows}"
-                what = f"{argument.name} needs a value, {argument.value}"
-                raise self.unfit(what, joined if follows else None)
+                what = f"{argument.name} needs a value: {argument.name}={argument.value}"
+                raise self.unfit(what, self.usage)
             value = self.rest.pop()
         if argument.repeats:
             self.texts.setdefault(argument.name, []).append(value)
@@ -171,7 +157,7 @@ class CommandLine:
             count = len(loose) if argument.repeats else 1
             self.texts[argument.name], loose = loose[:count], loose[count:]
         if loose:
-            raise self.unfit(f"{shown(loose[0])} is one word too many")
+            raise self.unfit(f"unexpected argument {loose[0] or EMPTY}", self.usage)
 
     def add_callers(self, environ: "Mapping[str, str]") -> None:
         """Add the caller's variables for arguments that no word sets."""
@@ -181,10 +167,9 @@ class CommandLine:
 
     def values(self, argument: Argument) -> "Sequence[str]":
         """Return the texts of an argument, else its default, else ()."""
-        found = self.texts.get(argument.name)
-        if found is None:
-            return () if argument.default is None else (argument.default,)
-        return found
+        if argument.name in self.texts:
+            return self.texts[argument.name]
+        return () if argument.default is None else (argument.default,)
 
     def check(self) -> None:
         """Refuse wrong values and conflicts, then missing arguments."""
@@ -198,32 +183,34 @@ class CommandLine:
                 others = [one for one in self.arguments if one.name in argument.conflicts]
                 for other in filter(self.is_given, others):
                     names = f"{argument.bare_name} and {other.bare_name}"
-                    raise self.unfit(f"{names} cannot be given together", "")
+                    raise self.unfit(f"{names} cannot be given together")
         if missing:
             are = "is" if len(missing) == 1 else "are"
-            raise MissingArgumentsError(self.unfit(f"{', '.join(missing)} {are} missing"), self)
+            error = self.unfit(f"{', '.join(missing)} {are} missing", self.usage)
+            raise MissingArgumentsError(error, self)
 
     def check_text(self, argument: Argument, text: str) -> None:
         """Refuse a text that the argument does not accept."""
         name = argument.bare_name
         if not argument.accepts(text):
-            what = f"{name}: expected {expected(argument, argument.choices)}"
-            if argument.secret:
-                raise self.unfit(what, "")
-            raise self.unfit(f"{what}; found {shown(text)}", _nearest(text, argument.choices))
-        if argument.type in ("file", "directory") and (why := _why_not(argument.type, text)):
-            raise self.unfit(f"{name}: {shown(text)} {why}", "")
+            found = "" if argument.secret else f"; found {text or EMPTY}"
+            near = _nearest(text, argument.choices)
+            raise self.unfit(f"{name}: expected {argument.expected}{found}", near)
+        if argument.type in ("file", "directory") and (fault := _fault(argument.type, text)):
+            raise self.unfit(f"{name}: {text or EMPTY}: {fault}")
 
     def is_given(self, argument: Argument) -> bool:
         """Return whether an argument is given; a false flag is not."""
         texts = self.texts.get(argument.name, ())
         return any(map(_is_true, texts)) if argument.flag else bool(texts)
 
-    def unfit(self, text: str, hint: str | None = None) -> UsageError:
-        """Return the error for a wrong command line, by default with the usage line."""
-        if hint is None:
-            hint = f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
-        return UsageError(Problem(self.command, text, hint))
+    @property
+    def usage(self) -> str:
+        return f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
+
+    def unfit(self, text: str, remedy: str = "") -> UsageError:
+        """Return the error for an invalid command line."""
+        return UsageError(Problem(self.command, text, remedy))
 
     def variables(self) -> dict[str, str]:
         found: dict[str, str] = {}
@@ -245,23 +232,19 @@ def _is_true(text: str) -> bool:
     return text.lower() in TRUE
 
 
-def _why_not(kind: str, path: str) -> str:
+def _fault(kind: str, path: str) -> str:
     """Return why `path` is not an existing file or directory (`kind`), "" if it is."""
     try:
         is_directory = _stat.S_ISDIR(posix.stat(encode(path)).st_mode)
-    except FileNotFoundError:
-        return "is not there"
     except OSError as failure:
-        return f"cannot be used: {failure.strerror}"
+        return failure.strerror or str(failure)
     if kind == "directory":
-        return "" if is_directory else "is no directory"
+        return "" if is_directory else "not a directory"
     return "is a directory" if is_directory else ""
 
 
 def _nearest(word: str, names: "Sequence[str]") -> str:
-    """Return a remedy with the name that resembles or begins with `word`, "" if there is none."""
+    """Return a remedy with the name that resembles `word`, "" if there is none."""
     from host.run.suggestions import closest
 
-    begun = [one for one in names if word.strip("-") and one.startswith(word)]
-    near = [*closest(word, names), *begun]
-    return f"did you mean {near[0]}?" if near else ""
+    return "".join([f"did you mean {one}?" for one in closest(word, names)[:1]])

@@ -8,15 +8,13 @@ from host.run.text import EMPTY, is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
 REPEATS = "..."  # after the name of a positional argument
 TRUE = ("true", "1", "on", "yes")  # values of a flag's variable, in any letter case
 FALSE = ("false", "0", "off", "no", "")
 
 _NUMBER = frozenset("0123456789+-.eE")
-_LONGEST_SHOWN = 60  # characters of a word in an error
-_MOST_SHOWN = 12  # choices in an error
 _TYPES = {"integer": "a whole number", "number": "a number"}
 
 
@@ -101,6 +99,14 @@ class Argument(Record):
         mine = self.variable
         return variable == mine or (self.repeats and numbered(variable) == mine)
 
+    @property
+    def expected(self) -> str:
+        """Its valid values, for an error message: its choices, or else its type and pattern."""
+        if self.choices:
+            return f"one of {', '.join(self.choices)}"
+        kind = "true or false" if self.flag else _TYPES.get(self.type, "text")
+        return f"{kind} that matches {self.pattern}" if self.pattern else kind
+
     def accepts(self, text: str) -> bool:
         """Return whether `text` is a valid value; does not check whether a file exists."""
         if self.choices:  # their form is checked in the definition
@@ -111,9 +117,8 @@ class Argument(Record):
         """Return whether `text` is of this argument's type and matches its pattern."""
         if self.flag:
             return text.lower() in (*TRUE, *FALSE)
-        if self.type == "integer" and not is_integer(text):
-            return False
-        if self.type == "number" and not is_number(text):
+        check = {"integer": is_integer, "number": is_number}.get(self.type)
+        if check is not None and not check(text):
             return False
         if not self.pattern:
             return True
@@ -138,24 +143,6 @@ def is_number(text: str) -> bool:
 
 def is_integer(text: str) -> bool:
     return is_digits(text[1:] if text.startswith(("-", "+")) else text)
-
-
-def shown(text: str) -> str:
-    """Return a word for an error message: `""` if it is empty, cut if it is long."""
-    if len(text) > _LONGEST_SHOWN:
-        return f"{text[:_LONGEST_SHOWN]}…"
-    return text or '""'
-
-
-def expected(argument: Argument, choices: "Sequence[str]") -> str:
-    """Return the text for "expected …": one of `choices`, or else the type and pattern."""
-    if choices:
-        more = ", …" if len(choices) > _MOST_SHOWN else ""
-        return f"one of {', '.join(choices[:_MOST_SHOWN])}{more}"
-    if argument.flag:
-        return "true or false"
-    kind = _TYPES.get(argument.type, "text")
-    return f"{kind} that matches {argument.pattern}" if argument.pattern else kind
 
 
 def usage_of(arguments: "Iterable[Argument]") -> str:

@@ -1,31 +1,28 @@
-"""Read cli.json, category.json and command.json into checked objects (SPEC 2.1, 2.3, 2.7)."""
+"""Read category.json and command.json into checked objects (SPEC 2.3, 2.7)."""
 
 import sys
 
-from host.errors import CannotStartError, DefinitionError, InstallationError, Problem
+from host.errors import CannotStartError, DefinitionError, Problem
 from host.run import EFFECTS, dirname, is_file, join, why_outside
-from host.run.expand import is_name
-from host.run.json_file import NO_VARIABLE, Fields, read_json
+from host.run.json_file import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Self
+    from typing import Any
 
     from host.run.argument_spec import Argument
     from host.run.projects import Project
+    from host.run.required_variables import RequiredVariable
     from host.run.requirements import Requirement
 
-USUAL_COMMANDS_DIR = "commands"
 SYSTEMS = ("linux", "mac")
 HELP = ("script", "page")
-VARIABLE_TYPES = ("url", "port", "integer", "path", "email")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
-_LONGEST_NAME = 70  # characters of a name in an error
 
 
 def is_word(text: str) -> bool:
@@ -39,64 +36,6 @@ def is_reference(text: str) -> bool:
     return bool(colon) and all(
         part.isidentifier() for part in (*module.split("."), *attribute.split("."))
     )
-
-
-class Config:
-    """The content of cli.json: name, description, version, min_version and directories.
-
-    `follow` and `catalogues` come from "team". `warnings` are `Problem`s of unknown keys that
-    resemble a known one.
-    """
-
-    def __init__(self, fields: Fields) -> None:
-        self.name: str = fields.filled("name", required=True)
-        self.version: str = fields.filled("version", required=True)
-        self.description: str = fields.text("description")
-        self.min_version: str = fields.filled("min_version")  # checked when a lock is made
-        self.commands_dir: str = fields.text("commands_dir") or USUAL_COMMANDS_DIR
-        self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
-        self.projects: bool = fields.flag("projects") or fields.value("projects") is None
-        self.follow = ""
-        self.catalogues: tuple[str, ...] = ()
-        warnings: tuple[Problem, ...] = ()
-        if fields.value("team") is not None:
-            team = fields.inner("team")
-            self.follow = team.one_of("follow", ("notice", "never"))
-            self.catalogues = team.texts("catalogue")
-            warnings = team.misspelt()
-        self.warnings = (*fields.misspelt(), *warnings)
-
-
-class RequiredVariable(str):
-    """The name of a required variable, with the properties from the definition.
-
-    hint      what to do if it is not set, or ""
-    type      "url", "port", "integer", "path", "email", or "" for any text
-    secret    whether its value is never shown
-    """
-
-    __slots__ = ("hint", "secret", "type")
-
-    hint: str
-    type: str
-    secret: bool
-
-    def __new__(cls, name: str, hint: str = "", kind: str = "", secret: bool = False) -> "Self":
-        made = super().__new__(cls, name)
-        made.hint, made.type, made.secret = hint, kind, secret
-        return made
-
-    def row(self) -> "list[Any]":
-        """Return the arguments of the constructor."""
-        return [str(self), self.hint, self.type, self.secret]
-
-    def fault(self, value: str | None) -> str:
-        """Return what is wrong with a value, such as "must be set", "" if it is valid."""
-        if value and not self.type:
-            return ""
-        from host.run.required_variables import fault
-
-        return fault(self, value)
 
 
 class Definition:
@@ -119,7 +58,7 @@ class Definition:
     allows_assistants      in a project.json: whether assistants may use the commands
     usage                  the usage line in a script's comment
     args                   the declared arguments, `Argument`s
-    examples               dicts with "command" and, optionally, "description"
+    examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, "" for none
     effects, destroys      "read", "change" or "destroy"; whether the file itself has "destroy"
     help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
@@ -153,14 +92,19 @@ class Definition:
         for alias in self.aliases:
             if not is_word(alias):
                 fault = "is not a word; use letters, digits and ._- (64 at most)"
-                raise fields.refused("aliases", f'"{alias[:_LONGEST_NAME]}" {fault}')
+                raise fields.refused("aliases", f'"{alias}" {fault}')
         self.hidden: bool = fields.flag("hidden")
         self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
-        needs = fields.array("requires", "an array of names and objects")
-        self.own_requires: tuple[Requirement, ...] = _requirements(fields, needs) if needs else ()
+        self.own_requires: tuple[Requirement, ...] = _requirements(fields)
         self.secrets: dict[str, str] = _secrets(fields)
-        self.examples: tuple[dict[str, Any], ...] = tuple(
-            [_example(one) for one in fields.objects("examples")]
+        self.examples: tuple[dict[str, str], ...] = tuple(
+            [
+                {
+                    "command": one.text("command", required=True),
+                    "description": one.text("description"),
+                }
+                for one in fields.objects("examples")
+            ]
         )
         self.confirm: str = fields.filled("confirm")
         effects = fields.one_of("effects", EFFECTS)
@@ -168,29 +112,15 @@ class Definition:
         self.effects: str = effects or ("destroy" if self.sudo else "change")
         self.help: str = fields.one_of("help", HELP)
         self.starts_commands: bool = fields.flag("starts_commands")
-        self.sources: bool = self._takes_sources(fields)
+        sources = fields.typed("sources", bool, "true or false")
+        self.sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
         self.extra: dict[str, Any] = fields.extra()
         warnings = [problem for one in (fields, *declared) for problem in one.misspelt()]
-        if type(fields.value("sudo")) is list:
-            warnings += _foreign(fields.path, "sudo", fields.texts("sudo"))
-        is_for_others = file.endswith(("/category.json", "/project.json"))
-        if self.secrets and is_for_others and not self.entrypoint:
-            text = "has no effect here, unlike env_files; only the definition of a command counts"
-            warnings.append(Problem(fields.path, text, key="secrets"))
         self.warnings: tuple[Problem, ...] = tuple(warnings)
-
-    def _takes_sources(self, fields: Fields) -> bool:
-        """Return the key `sources`, which only Python commands have; true by default."""
-        if not self.in_python or fields.value("sources") is None:
-            return True
-        takes = fields.flag("sources")
-        if not takes and (self.envs or self.env_files or self.secrets):
-            raise fields.refused("sources", "must be true beside envs, env_files or secrets")
-        return takes
 
     def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
         from host.run.argument_declarations import read_declarations
@@ -236,11 +166,10 @@ class Definition:
     @property
     def has_entrypoint(self) -> bool:
         """Whether the entrypoint's file exists in `directory`; true for a Python reference."""
-        if self.in_python:
+        if self.in_python or self.is_script:
             return True
         directory, entrypoint = self.directory, self.entrypoint
-        is_inside = is_file(join(directory, entrypoint)) and not why_outside(directory, entrypoint)
-        return self.is_script or is_inside
+        return is_file(join(directory, entrypoint)) and not why_outside(directory, entrypoint)
 
     @property
     def compatible(self) -> bool:
@@ -253,8 +182,16 @@ class Definition:
         return self.compatible and not self.hidden
 
     def foreign_systems(self) -> list[Problem]:
-        """Return the problem of unknown systems in `os`, [] if there are none."""
-        return _foreign(self.file or "its definition", "os", self.os)
+        """Return a problem for each unknown system in `os`."""
+        problems = []
+        for name in self.os:
+            if name not in SYSTEMS:
+                from host.run.suggestions import closest
+
+                hint = "".join([f"did you mean {one}?" for one in closest(name, SYSTEMS)])
+                text = f"{name} is not one of {' and '.join(SYSTEMS)}"
+                problems.append(Problem(self.file, text, hint, "os"))
+        return problems
 
 
 def _sudo_systems(fields: Fields) -> tuple[str, ...]:
@@ -267,46 +204,29 @@ def _condition(fields: Fields) -> dict[str, str]:
     if fields.value("installed_when") is None:
         return {}
     inner = fields.inner("installed_when")
-    keys = [key for key in ("command", "path") if inner.value(key) is not None]
-    found = {key: inner.text(key) for key in keys}
+    keys = ("command", "path")
+    found = {key: inner.text(key) for key in keys if inner.value(key) is not None}
     if len(found) != 1:
         raise fields.refused("installed_when", 'expected {"command": NAME} or {"path": PATH}')
     return found
 
 
-def _example(fields: Fields) -> dict[str, str]:
-    found = {"command": fields.text("command", required=True)}
-    if fields.value("description") is not None:
-        found["description"] = fields.text("description")
-    return found
-
-
-def _required_envs(fields: Fields) -> tuple[RequiredVariable, ...]:
-    """Return the variables in `required_envs`; an entry is a name or an object."""
+def _required_envs(fields: Fields) -> "tuple[RequiredVariable, ...]":
     entries = fields.array("required_envs", "an array of names and objects")
-    found = []
-    for index, entry in enumerate(entries):
-        key = f"required_envs[{index}]"
-        if type(entry) is str:
-            name = RequiredVariable(entry)
-        else:
-            inner = Fields(fields.path, entry, key)
-            name = RequiredVariable(
-                inner.filled("name", required=True),
-                inner.text("hint"),
-                inner.one_of("type", VARIABLE_TYPES),
-                inner.flag("secret"),
-            )
-        if not is_name(name):
-            raise fields.refused("required_envs", f'"{name[:_LONGEST_NAME]}" {NO_VARIABLE}')
-        found.append(name)
-    return tuple(found)
+    if not entries:
+        return ()
+    from host.run.required_variables import read_required
+
+    return read_required(fields, entries)
 
 
-def _requirements(fields: Fields, needs: "list[Any]") -> "tuple[Requirement, ...]":
+def _requirements(fields: Fields) -> "tuple[Requirement, ...]":
+    entries = fields.array("requires", "an array of names and objects")
+    if not entries:
+        return ()
     from host.run.requirements import read_requirements
 
-    return read_requirements(fields, needs)
+    return read_requirements(fields, entries)
 
 
 def _secrets(fields: Fields) -> dict[str, str]:
@@ -320,27 +240,6 @@ def _secrets(fields: Fields) -> dict[str, str]:
             expected = 'expected a reference, such as "run:pass show deploy"'
             raise fields.refused(f"secrets.{name}", expected)
     return found
-
-
-def _foreign(path: str, key: str, names: "Sequence[str]") -> list[Problem]:
-    foreign = [name for name in names if name not in SYSTEMS]
-    if not foreign:
-        return []
-    from host.run.suggestions import closest_system
-
-    near = {ours for ours in map(closest_system, foreign) if ours}
-    hint = f"did you mean {' and '.join(sorted(near))}?" if near else ""
-    return [Problem(path, f"only {' and '.join(SYSTEMS)} count", hint, key)]
-
-
-def read_config(path: str, remedy: str = "") -> Config:
-    """Return the checked cli.json; raises InstallationError, with `remedy` if it is missing."""
-    try:
-        return Config(Fields(path, read_json(path)))
-    except FileNotFoundError:
-        raise InstallationError(f"configuration file not found: {path}", remedy) from None
-    except DefinitionError as error:
-        raise InstallationError(error.problem) from None
 
 
 def read_definition(path: str) -> Definition:
@@ -389,8 +288,8 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     """
     if not definition.compatible:
         what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
-        foreign = definition.foreign_systems()
-        raise CannotStartError("; ".join(map(str, (Problem(" ".join(words), what), *foreign))))
+        foreign = "; ".join(map(str, definition.foreign_systems()))
+        raise CannotStartError(Problem(" ".join(words), what, foreign))
     if definition.in_python:
         return ""
     if definition.is_script:

@@ -3,16 +3,54 @@
 import posix
 import sys
 
-from host.errors import InstallationError, Problem
-from host.run import basename, dirname, is_directory, is_there, join, realpath
-from host.run.command import Config, read_config
+from host.errors import DefinitionError, InstallationError, Problem
+from host.run import basename, dirname, from_system, is_directory, is_there, join, realpath
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
+from host.run.json_file import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from host.run.projects import Project
+
+_XDG_DEFAULTS = {"DATA": ".local/share", "STATE": ".local/state", "CACHE": ".cache"}
+
+
+class Config:
+    """The content of cli.json: name, description, version, min_version and directories.
+
+    `follow` and `catalogues` come from "team". `warnings` are `Problem`s of unknown keys that
+    resemble a known one.
+    """
+
+    def __init__(self, fields: Fields) -> None:
+        self.name: str = fields.filled("name", required=True)
+        self.version: str = fields.filled("version", required=True)
+        self.description: str = fields.text("description")
+        self.min_version: str = fields.filled("min_version")  # checked when a lock is made
+        self.commands_dir: str = fields.text("commands_dir") or "commands"
+        self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
+        self.projects: bool = fields.flag("projects") or fields.value("projects") is None
+        self.follow = ""
+        self.catalogues: tuple[str, ...] = ()
+        self.warnings: tuple[Problem, ...] = ()
+        if fields.value("team") is not None:
+            team = fields.inner("team")
+            self.follow = team.one_of("follow", ("notice", "never"))
+            self.catalogues = team.texts("catalogue")
+            self.warnings = team.misspelt()
+        self.warnings += fields.misspelt()
+
+
+def read_config(path: str, remedy: str = "") -> Config:
+    """Return the checked cli.json; raises InstallationError, with `remedy` if it is missing."""
+    try:
+        return Config(Fields(path, read_json(path)))
+    except FileNotFoundError:
+        raise InstallationError(f"configuration file not found: {path}", remedy) from None
+    except DefinitionError as error:
+        raise InstallationError(error.problem) from None
 
 
 class Layout:
@@ -50,7 +88,7 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     try:
         directory = dirname(realpath(executable))
         default = basename(directory) != "core"
-        own = realpath(join(data_home(environ), program)) if default else dirname(directory)
+        own = realpath(join(xdg_home(environ, "DATA"), program)) if default else dirname(directory)
         named, chosen, started = _set_by_caller(own, program if default else own, environ)
         root = realpath(named) if named else own
         config_file = join(root, "core/cli.json")
@@ -66,11 +104,6 @@ def program_name(executable: str) -> str:
     """Return the program's name for usage lines: the base name, `cli` for `python -m host`."""
     name = basename(executable)
     return "cli" if name in ("", "__main__.py", "-c", "-m") else name
-
-
-def data_home(environ: "Mapping[str, str]") -> str:
-    """Return `${XDG_DATA_HOME:-~/.local/share}`; a relative XDG_DATA_HOME is ignored."""
-    return _xdg_home(environ, "XDG_DATA_HOME", ".local/share")
 
 
 def project_roots(program: str, home: str) -> "Iterator[str]":
@@ -93,27 +126,18 @@ def project_roots(program: str, home: str) -> "Iterator[str]":
         return  # the current directory is deleted or unreadable
 
 
-def state_home(environ: "Mapping[str, str]") -> str:
-    """Return `${XDG_STATE_HOME:-~/.local/state}`."""
-    return _xdg_home(environ, "XDG_STATE_HOME", ".local/state")
+def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
+    """Return the directory in XDG_DATA_HOME, XDG_STATE_HOME or XDG_CACHE_HOME, or its default.
 
-
-def _xdg_home(environ: "Mapping[str, str]", variable: str, usual: str) -> str:
-    chosen = environ.get(variable, "")
-    return chosen if chosen.startswith("/") else join(home(environ), usual)
+    `kind` is "DATA", "STATE" or "CACHE". A relative path in the variable is ignored.
+    """
+    chosen = environ.get(f"XDG_{kind}_HOME", "")
+    return chosen if chosen.startswith("/") else join(home(environ), _XDG_DEFAULTS[kind])
 
 
 def home(environ: "Mapping[str, str]") -> str:
     """Return the caller's home directory: HOME, else from the user database, else `/`."""
-    found = environ.get("HOME")
-    if found:
-        return found
-    import pwd
-
-    try:
-        return pwd.getpwuid(posix.getuid()).pw_dir
-    except KeyError:
-        return "/"
+    return environ.get("HOME") or from_system("HOME") or "/"
 
 
 def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
@@ -141,24 +165,19 @@ def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tupl
     return (mine.root, config_file, mine.program) if mine else ("", config_file, started)
 
 
-def lock_places(lock_file: str, cache_home: str) -> tuple[str, str]:
-    """Return the places of a lock: in the installation, else in the user's cache."""
-    flat = lock_file.replace("%", "%25").replace("/", "%2F")
-    return lock_file, join(cache_home, f"cli-host/{flat[-200:]}")
-
-
 class OpenInstallation:
     """A layout with its cli.json and the caller's environment; a lock is valid for one `key`."""
 
     def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
-        cache_home = _xdg_home(environ, "XDG_CACHE_HOME", ".cache")
+        flat = layout.lock_file.replace("%", "%25").replace("/", "%2F")
+        cached = join(xdg_home(environ, "CACHE"), f"cli-host/{flat[-200:]}")
         python_path = "" if sys.flags.ignore_environment else environ.get("PYTHONPATH", "")
         self.layout = layout
         self.environ = environ
         self.config = config
         self.commands_dir = join(layout.root, config.commands_dir)
         self.plugins_dir = join(layout.root, config.plugins_dir)
-        self.locks = lock_places(layout.lock_file, cache_home)
+        self.locks = (layout.lock_file, cached)
         interpreter = dirname(sys.executable)  # the same for python and python3 of one environment
         directories = (layout.root, self.commands_dir, self.plugins_dir)
         code = (__file__, sys.version, interpreter, python_path)

@@ -34,12 +34,8 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
 
 def _mistake(text: str) -> tuple[int, str]:
     try:
-        json.loads(text, parse_int=str)
-    except RecursionError:
-        return 0, "arrays and objects are nested too deeply"
+        json.loads(text)
     except json.JSONDecodeError as failure:
-        if not text.strip(_BLANKS):
-            return failure.pos, "the file is empty"
         found = _behind_blanks(text, failure.pos)
         if text.startswith(("//", "/*", "#"), found):
             return found, "comments are not allowed"
@@ -48,7 +44,9 @@ def _mistake(text: str) -> tuple[int, str]:
             return len(before) - 1, "trailing comma"
         what = failure.msg.partition(": ")[0].removesuffix(" at").removesuffix(" starting")
         return failure.pos, what[0].lower() + what[1:]
-    return 0, "a number has too many digits"
+    except (RecursionError, ValueError):
+        pass
+    return 0, "it is nested too deeply, or a number has too many digits"
 
 
 def _behind_blanks(text: str, position: int) -> int:

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-NO_VARIABLE = "cannot name a variable; use letters, digits and _"
-_MOST_UNKNOWN = 100  # unknown keys that are compared with known ones
 _SIZE_LIMIT = 16 * 1024 * 1024
 
 
@@ -137,7 +135,7 @@ class Fields:
         from host.run.suggestions import SURELY, closest
 
         missing = sorted(self.known - self.values.keys())
-        likely = [(key, closest(key, missing, SURELY)) for key in foreign[:_MOST_UNKNOWN]]
+        likely = [(key, closest(key, missing, SURELY)) for key in foreign]
         return tuple(
             self.problem(key, "unknown key", f'did you mean "{near[0]}"?')
             for key, near in likely
@@ -164,15 +162,8 @@ class Fields:
     def text(self, key: str, required: bool = False) -> str:
         value = self.typed(key, str, "a string")
         if value is None and required:
-            raise self.refused(key, f"missing; {self._slip(key)}")
+            raise self.refused(key, "missing; expected a string")
         return self.clean(key, value) if value else ""
-
-    def _slip(self, key: str) -> str:
-        """Return a hint to a key that resembles the missing `key`, or else the expected type."""
-        from host.run.suggestions import SURELY, closest
-
-        near = [one for one in self.values if one != key and closest(one, (key,), SURELY)]
-        return f'"{near[0]}" looks like it' if near else "expected a string"
 
     def filled(self, key: str, required: bool = False) -> str:
         """Return a text that must not be empty, "" if the key is absent."""
@@ -197,6 +188,12 @@ class Fields:
             pass
         raise self.refused(key, "holds a character that is not allowed")
 
+    def check_variable(self, key: str, name: str) -> None:
+        """Raise DefinitionError if `name` cannot name a variable."""
+        if not is_name(name):
+            reason = f'"{name}" cannot name a variable; use letters, digits and _'
+            raise self.refused(key, reason)
+
     def flag(self, key: str, expected: str = "true or false") -> bool:
         return self.typed(key, bool, expected) is True
 
@@ -213,8 +210,7 @@ class Fields:
     def variables(self, key: str) -> dict[str, str]:
         found: dict[str, str] = {}
         for name, item in (self.typed(key, dict, "an object of strings") or {}).items():
-            if not is_name(name):
-                raise self.refused(key, f'"{name}" {NO_VARIABLE}')
+            self.check_variable(key, name)
             if item is True or item is False:
                 found[name] = "true" if item else "false"
             elif isinstance(item, str | int | float):

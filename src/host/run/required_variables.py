@@ -1,16 +1,17 @@
-"""Check the variables in `required_envs`, and say what to do about missing ones.
+"""`required_envs`: the variables that a command needs, and what to do about missing ones.
 
-A run loads this only if one of them has a type or is not set.
+Loaded only for a definition that has the key.
 """
 
 from host.errors import Problem, SourceError
-from host.run.argument_spec import is_integer
+from host.run.json_file import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any, Self
 
-    from host.run.command import Definition, RequiredVariable
+    from host.run.command import Definition
     from host.run.environment import Layers
 
 _EXPECTED = {
@@ -22,17 +23,57 @@ _EXPECTED = {
 }
 
 
-def fault(name: "RequiredVariable", value: str | None) -> str:
-    """Return what is wrong with a value of the variable, "" if it is valid."""
-    if not value:
-        return "must be set" if value is None else "must not be empty"
-    if not name.type or _has_type(name.type, value):
-        return ""
-    return f"must be {_EXPECTED[name.type]}"  # a value may contain a password
+class RequiredVariable(str):
+    """The name of a required variable, with the properties from the definition.
+
+    hint      what to do if it is not set, or ""
+    type      "url", "port", "integer", "path", "email", or "" for any text
+    secret    whether its value is never shown
+    """
+
+    __slots__ = ("hint", "secret", "type")
+
+    hint: str
+    type: str
+    secret: bool
+
+    def __new__(cls, name: str, hint: str = "", kind: str = "", secret: bool = False) -> "Self":
+        made = super().__new__(cls, name)
+        made.hint, made.type, made.secret = hint, kind, secret
+        return made
+
+    def fault(self, value: str | None) -> str:
+        """Return what is wrong with a value, such as "must be set", "" if it is valid."""
+        if not value:
+            return "must be set" if value is None else "must not be empty"
+        if not self.type or _has_type(self.type, value):
+            return ""
+        return f"must be {_EXPECTED[self.type]}"  # a value may contain a password
+
+
+def read_required(fields: Fields, entries: "list[Any]") -> tuple[RequiredVariable, ...]:
+    """Return the entries of the key `required_envs`; raises DefinitionError."""
+    found = []
+    for index, entry in enumerate(entries):
+        if type(entry) is str:
+            name = RequiredVariable(entry)
+        else:
+            inner = Fields(fields.path, entry, f"required_envs[{index}]")
+            name = RequiredVariable(
+                inner.filled("name", required=True),
+                inner.text("hint"),
+                inner.one_of("type", tuple(_EXPECTED)),
+                inner.flag("secret"),
+            )
+        fields.check_variable("required_envs", name)
+        found.append(name)
+    return tuple(found)
 
 
 def _has_type(kind: str, value: str) -> bool:
     if kind == "integer":
+        from host.run.argument_spec import is_integer
+
         return is_integer(value)
     if kind == "port":
         return value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= 65535
@@ -55,7 +96,7 @@ def refusal(
     wrong: dict[str, list[RequiredVariable]] = {}  # by problem
     for name in names:
         value = layers.get(name)
-        what = fault(name, value) if value else "must be set"
+        what = name.fault(value) if value else "must be set"
         if value == "" and name in layers.system:
             what = "must have a value in your environment, or be unset there"
         if what:

@@ -10,7 +10,6 @@ _LONGEST = 64  # letters; longer words get no suggestions
 _MOST = 3
 _MANY = 1000  # names; among more, only very similar names are suggested
 _IGNORED = str.maketrans("", "", "-_ /")
-_MAC = ("osx", "darwin")
 
 
 def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
@@ -42,12 +41,6 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     from difflib import get_close_matches  # imports `re` (10 ms)
 
     return [folded[one] for one in get_close_matches(wanted, likely, _MOST, alike)]
-
-
-def closest_system(name: str) -> str:
-    """Return the system of SPEC 2.3 that `name` probably means, or ""."""
-    found = ["mac"] if _folded(name) in _MAC else closest(name, ("linux", "mac"))
-    return next(iter(found), "")
 
 
 def _folded(name: str) -> str:

@@ -12,19 +12,9 @@ if TYPE_CHECKING:
 
 EMPTY = '""'  # shown for an empty text
 BOM = b"\xef\xbb\xbf"
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 _RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
-
-# Characters that are invisible or reorder the visible text: bidi controls, zero-width marks,
-# line and paragraph separators, the byte-order mark.
-_INVISIBLE = frozenset(
-    [
-        *(0x061C, 0x180E, 0x2028, 0x2029, 0xFEFF),
-        *(0x200B, 0x200E, 0x200F),
-        *range(0x202A, 0x202F),
-        *range(0x2060, 0x2070),
-    ]
-)
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode categories; `Cf` has the bidi controls
+_JOINERS = "\u200c\u200d"  # of category `Cf`, but parts of words and emoji
 
 
 def is_digits(text: str) -> bool:
@@ -38,19 +28,17 @@ def printable(text: str) -> str:
     Newline and tab are escaped too, so the result is always one line. Bytes that are not UTF-8
     (surrogates from `os.fsdecode`) become `\xNN`.
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
-    return "".join(_escaped(character) for character in text)
+    from unicodedata import category
 
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    is_control = code < 0x20 or 0x7F <= code < 0xA0
-    if is_control or code in _INVISIBLE or 0xD800 <= code <= 0xDFFF or 0xE0000 <= code <= 0xE007F:
-        return repr(character)[1:-1]
-    return character
+    shown = ""
+    for one in text:
+        if "\udc80" <= one <= "\udcff":
+            shown += f"\\x{ord(one) - 0xDC00:02x}"
+        else:
+            shown += repr(one)[1:-1] if category(one) in _UNSEEN and one not in _JOINERS else one
+    return shown
 
 
 def decode(raw: bytes) -> str:
@@ -78,31 +66,13 @@ def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
 
 
 def is_utf_16(content: bytes) -> bool:
-    """Return whether `content` is UTF-16: it has a BOM, or every second byte is NUL."""
-    head = content[:64]
-    return head.startswith(_UTF_16) or (
-        len(head) > 1 and b"\0" * (len(head) // 2) in (head[1::2], head[: len(head) & ~1 : 2])
-    )
+    """Return whether `content` is UTF-16: it has a BOM, or its first character a NUL byte."""
+    return content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:2]
 
 
 def is_on(value: str | None) -> bool:
     """Return whether a switch such as DEBUG is on: `true`, `1` or `on` in any case (SPEC 2.9)."""
     return value is not None and value.lower() in ("true", "1", "on")
-
-
-def has_colour(choice: str, environ: "Mapping[str, str]", *, is_terminal: bool) -> bool:
-    """Return whether to write colours (CONTRACT 3).
-
-    `choice` is the value of --color. If it is neither "always" nor "never", the variables decide,
-    NO_COLOR and TERM=dumb before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
-    """
-    if choice in ("always", "never"):
-        return choice == "always"
-    if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
-        return False
-    if any(environ.get(name, "0") not in ("", "0") for name in ("FORCE_COLOR", "CLICOLOR_FORCE")):
-        return True
-    return is_terminal and "TERM" in environ
 
 
 class Messages:
@@ -124,8 +94,20 @@ class Messages:
         self.warned: set[str] = set()
 
     def colours(self, descriptor: int) -> bool:
-        """Return whether output to `descriptor` has colours."""
-        return has_colour(self.color_mode, self.environ, is_terminal=posix.isatty(descriptor))
+        """Return whether output to `descriptor` has colours.
+
+        If --color is neither "always" nor "never", the variables decide, NO_COLOR and TERM=dumb
+        before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
+        """
+        if self.color_mode in ("always", "never"):
+            return self.color_mode == "always"
+        environ = self.environ
+        if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
+            return False
+        forced = (environ.get("FORCE_COLOR"), environ.get("CLICOLOR_FORCE"))
+        if any(one not in (None, "", "0") for one in forced):
+            return True
+        return "TERM" in environ and posix.isatty(descriptor)
 
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
         """Print an error and its remedy.

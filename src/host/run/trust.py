@@ -8,7 +8,7 @@ import posix
 
 from host.errors import DefinitionError, NotConfirmedError, OperationError, Problem
 from host.run import dirname, is_file, join
-from host.run.installation import state_home
+from host.run.installation import xdg_home
 from host.run.json_file import Fields, parse_json
 from host.run.projects import TRUST, owners
 from host.run.text import encode
@@ -99,7 +99,7 @@ def hash_of(path: str) -> str:
 
 
 def state_file(environ: "Mapping[str, str]") -> str:
-    return join(state_home(environ), "cli-host/trusted.json")
+    return join(xdg_home(environ, "STATE"), "cli-host/trusted.json")
 
 
 def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":

@@ -20,20 +20,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builtin_plugins.io import archive as archives
-from builtin_plugins.io.archive import ArchiveValidator, Rules, extract
+from builtin_plugins.io.archive import AS_STORED, Rules, checked, extract
 from host.errors import OperationError
 from host.run.text import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
 from testing.machine import needs
 
-USUAL = Rules()
+USUAL = Rules(members=100_000)
 
 
 def unpack(tmp_path: Path, content: bytes, rules: Rules = USUAL) -> Path:
     archive, target = tmp_path / "archive", tmp_path / "inner" / "target"
     archive.write_bytes(content)
     target.parent.mkdir(exist_ok=True)
-    extract(archive, target, rules)
+    extract(archive, target, "archive", rules)
     return target
 
 
@@ -110,7 +110,7 @@ def test_only_one_common_directory_is_stripped(
 
 
 def test_stripping_is_optional(tmp_path: Path) -> None:
-    target = unpack(tmp_path, tar(Member("App/file", b"x")), Rules(strip=False))
+    target = unpack(tmp_path, tar(Member("App/file", b"x")), AS_STORED)
     assert list(listed(target)) == ["App/file"]
 
 
@@ -126,7 +126,7 @@ DEEP_CHAIN = (
 BAD_MEMBERS = {
     "parent": ((Member("../evil"), FILE), "leads out of the archive"),
     "parent inside": ((Member("App/a/../../../evil"), FILE), "leads out of the archive"),
-    "absolute": ((Member("/evil"), FILE), "has an absolute name"),
+    "absolute": ((Member("/evil"), FILE), "leads out of the archive"),
     "newline": ((Member("App/a\nb"), FILE), "control characters"),
     "escape": ((Member("App/\x1b[31m"), FILE), "control characters"),
     "link out": (
@@ -137,14 +137,14 @@ BAD_MEMBERS = {
         (symlink("App/link", "../file"), FILE),
         "out of the archive",
     ),
-    "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "not a usable relative path"),
+    "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "out of the archive"),
     "link to nothing": ((symlink("App/link", "absent"), FILE), "links to nothing"),
     "link through a file": ((symlink("App/link", "file/x"), FILE), "links to nothing"),
     "link loop": (
         (symlink("App/a", "b"), symlink("App/b", "a"), FILE),
-        "loop of symbolic links",
+        "links to nothing",
     ),
-    "link to itself": ((symlink("App/a", "a"), FILE), "loop of symbolic links"),
+    "link to itself": ((symlink("App/a", "a"), FILE), "links to nothing"),
     "chain out": (
         (directory("App/d"), symlink("App/a", "d"), symlink("App/b", "a/../../x"), FILE),
         "out of the archive",
@@ -160,10 +160,10 @@ BAD_MEMBERS = {
     "deep chain": (DEEP_CHAIN, "too long|no directory|out of the archive|twice"),
     "hard link": (
         (FILE, Member("App/hard", kind=tarfile.LNKTYPE, target="App/file")),
-        "is a hard link, which is not allowed",
+        "is not a file, a directory or a symbolic link",
     ),
-    "device": ((Member("App/dev", kind=tarfile.CHRTYPE), FILE), "special file"),
-    "fifo": ((Member("App/fifo", kind=tarfile.FIFOTYPE), FILE), "special file"),
+    "device": ((Member("App/dev", kind=tarfile.CHRTYPE), FILE), "is not a file, a directory or"),
+    "fifo": ((Member("App/fifo", kind=tarfile.FIFOTYPE), FILE), "is not a file, a directory or"),
     "twice": ((FILE, FILE), "occurs twice"),
     "twice by another spelling": ((FILE, Member("App/./file")), "occurs twice"),
     "file and directory": ((FILE, directory("App/file")), "not a directory|occurs twice"),
@@ -224,7 +224,7 @@ def test_unpacking_stands_under_a_deadline(tmp_path: Path) -> None:
     for content in (tar(FILE), zipped(FILE)):
         (tmp_path / "archive").write_bytes(content)
         with pytest.raises(OperationError, match=r"archive: it takes too long to unpack"):
-            extract(tmp_path / "archive", tmp_path / "target", seconds=0)
+            extract(tmp_path / "archive", tmp_path / "target", "archive", USUAL, seconds=0)
         assert not (tmp_path / "target").exists()
 
 
@@ -271,13 +271,13 @@ def test_a_slow_header_costs_the_time_limit(
     (tmp_path / "archive").write_bytes(_headed(kind, make(250_000)))
     started = time.monotonic()
     with suppress(OperationError):
-        extract(tmp_path / "archive", tmp_path / "target")
+        extract(tmp_path / "archive", tmp_path / "target", "archive", USUAL)
     assert time.monotonic() - started < 40  # a busy machine included
 
 
 def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None:
     ways = [symlink(f"App/l{n}", "d/../" * 190 + f"l{n + 1}") for n in range(2000)]
-    with pytest.raises(OperationError, match=r"loop of symbolic links|too long"):
+    with pytest.raises(OperationError, match=r"links to nothing"):
         unpack(tmp_path, tar(*ways, directory("App/d"), Member("App/l2000", b"x")))
 
 
@@ -330,7 +330,7 @@ from pathlib import Path
 from builtin_plugins.io.archive import Rules, extract
 from host.errors import OperationError
 try:
-    extract(Path(sys.argv[1]), Path(sys.argv[2]), Rules(size=200 << 20))
+    extract(Path(sys.argv[1]), Path(sys.argv[2]), "archive", Rules(size=200 << 20))
 except OperationError as failure:
     print(failure)
 print(peak())
@@ -360,7 +360,7 @@ def test_a_bomb_is_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_archive_says_so(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match=r"archive: it is not a .tar.*looks like a web page"):
+    with pytest.raises(OperationError, match=r"archive: it is not a .tar"):
         unpack(tmp_path, b"<!doctype html><html></html>")
     with pytest.raises(OperationError, match=r"it is not a .tar"):
         unpack(tmp_path, b"")
@@ -430,11 +430,8 @@ def test_no_accepted_tree_holds_a_link_that_leaves(members: list[tuple[str, str,
     """What the validator accepts is built for real, and the kernel agrees with it."""
     import tempfile
 
-    validator = ArchiveValidator(Rules(strip=False))
     try:
-        for name, kind, target in members:
-            validator.add(archives.Member(name, kind, target=target))  # type: ignore[arg-type]
-        validator.finish()
+        checked((archives.Member(*one[:2], target=one[2]) for one in members), AS_STORED)  # type: ignore[arg-type]
     except OperationError:
         return
     with tempfile.TemporaryDirectory() as base:

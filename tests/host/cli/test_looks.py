@@ -113,7 +113,6 @@ def test_lines_fit_a_terminal_and_are_whole_without_one(
     assert max(map(len, lines)) <= columns
     assert max(map(len, lines)) > columns - 20
     assert "[sudo]" in shown
-    assert "…" in shown  # the description of 1 MB is cut
     piped = [line for line in team.run(*words).stdout.splitlines() if "huge" in line]
     assert len(piped) == 1
     assert len(piped[0]) > 900_000

@@ -119,7 +119,6 @@ def test_what_words_give(entries, words, expected):
 
 
 USAGE = "; usage: cli a b "
-LONG = "x" * 100
 
 # What is declared, the words, and the message behind "a b: ".
 REFUSED = {
@@ -130,9 +129,8 @@ REFUSED = {
     "missing option": (
         [{**TAG, "required": True}], [], f"--tag is missing{USAGE}--tag TAG"
     ),
-    "superfluous": ([FORCE], ["x"], f"x is one word too many{USAGE}[--force]"),
-    "superfluous, empty": ([NAME], ["x", ""], f'"" is one word too many{USAGE}[name]'),
-    "superfluous, long": ([], [LONG], f"{'x' * 60}… is one word too many{USAGE.rstrip()}"),
+    "superfluous": ([FORCE], ["x"], f"unexpected argument x{USAGE}[--force]"),
+    "superfluous, empty": ([NAME], ["x", ""], f'unexpected argument ""{USAGE}[name]'),
     "unknown": ([FORCE], ["--none"], f"unknown option --none{USAGE}[--force]"),
     "misspelt": ([FORCE, COUNT], ["--forse"], "unknown option --forse; did you mean --force?"),
     "begun": ([FORCE, COUNT], ["--for"], "unknown option --for; did you mean --force?"),
@@ -141,24 +139,24 @@ REFUSED = {
     "one dash": ([FORCE], ["-force"], "unknown option -o; did you mean --force?"),
     "unknown short": ([FORCE], ["-fx"], f"unknown option -x{USAGE}[--force]"),
     "help later": ([NAME], ["x", "--help"],
-                   "--help must be the only argument; for help: cli a b --help"),
+                   f"unknown option --help{USAGE}[name]"),
     "help first": ([NAME], ["-h", "x"],
-                   "-h must be the only argument; for help: cli a b --help"),
+                   f"unknown option -h{USAGE}[name]"),
     "value of a flag": ([FORCE], ["--force=1"], "--force takes no value"),
-    "no value": ([COUNT], ["--count"], f"--count needs a value, N{USAGE}[--count N]"),
-    "no short value": ([COUNT], ["-n"], f"--count needs a value, N{USAGE}[--count N]"),
+    "no value": ([COUNT], ["--count"], f"--count needs a value: --count=N{USAGE}[--count N]"),
+    "no short value": ([COUNT], ["-n"], f"--count needs a value: --count=N{USAGE}[--count N]"),
     "an option where a value belongs": (
         [COUNT, FORCE], ["-n", "--force"],
-        "--count needs a value, N; to give --force as the value: --count=--force"),
+        f"--count needs a value: --count=N{USAGE}[--count N] [--force]"),
     "a short one where a value belongs": (
         [TAG, FORCE], ["--tag", "-fn"],
-        "--tag needs a value, TAG; to give -fn as the value: --tag=-fn"),
+        f"--tag needs a value: --tag=TAG{USAGE}[--tag TAG] [--force]"),
     "-- where a value belongs": (
         [TAG, NAME], ["-t", "--", "x"],
-        "--tag needs a value, TAG; to give -- as the value: --tag=--"),
+        f"--tag needs a value: --tag=TAG{USAGE}[--tag TAG] [name]"),
     "help where a value belongs": (
         [TAG], ["-t", "--help"],
-        "--tag needs a value, TAG; to give --help as the value: --tag=--help"),
+        f"--tag needs a value: --tag=TAG{USAGE}[--tag TAG]"),
     "value of a negation": ([CACHE], ["--no-cache=x"], "--no-cache takes no value"),
     "value of a short flag": ([FORCE], ["-f=x"], "-f takes no value"),
     "no negation": ([FORCE], ["--no-force"], "unknown option --no-force; did you mean --force?"),
@@ -181,20 +179,16 @@ REFUSED = {
     "no choice": ([ENV], ["x"], "env: expected one of dev, prod; found x"),
     "a choice misspelt": ([ENV], ["prdo"],
                           "env: expected one of dev, prod; found prdo; did you mean prod?"),
-    "many choices": (
-        [{"name": "n", "choices": [str(n) for n in range(20)]}], ["x"],
-        "n: expected one of 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …; found x",
-    ),
     "the second of repeated": ([{"name": "n...", "type": "integer"}], ["1", "x"],
                                "n: expected a whole number; found x"),
-    "no file": ([{"name": "f", "type": "file"}], ["none"], "f: none is not there"),
-    "empty file": ([{"name": "f", "type": "file"}], [""], 'f: "" is not there'),
-    "a directory as file": ([{"name": "f", "type": "file"}], ["."], "f: . is a directory"),
-    "no directory": ([{"name": "f", "type": "directory"}], ["file"], "f: file is no directory"),
+    "no file": ([{"name": "f", "type": "file"}], ["none"], "f: none: No such file or directory"),
+    "empty file": ([{"name": "f", "type": "file"}], [""], 'f: "": No such file or directory'),
+    "a directory as file": ([{"name": "f", "type": "file"}], ["."], "f: .: is a directory"),
+    "no directory": ([{"name": "f", "type": "directory"}], ["file"], "f: file: not a directory"),
     "below a file": ([{"name": "f", "type": "file"}], ["file/x"],
-                     "f: file/x cannot be used: Not a directory"),
+                     "f: file/x: Not a directory"),
     "default that is not there": ([{"name": "f", "type": "file", "default": "none"}], [],
-                                  "f: none is not there"),
+                                  "f: none: No such file or directory"),
 }  # fmt: skip
 
 
@@ -217,7 +211,7 @@ def test_files_are_looked_at_and_not_opened(tmp_path, monkeypatch):
     one = [{"name": "f", "type": "file"}]
     assert variables(one, "fifo") == {"F": "fifo"}
     assert variables(one, "secret") == {"F": "secret"}
-    with pytest.raises(UsageError, match="dangling is not there"):
+    with pytest.raises(UsageError, match="dangling: No such file"):
         variables(one, "dangling")
     assert variables([{"name": "f", "type": "path"}], "none") == {"F": "none"}
 

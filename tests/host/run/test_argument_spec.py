@@ -28,37 +28,29 @@ REFUSED = {
     "only dashes": ([{"name": "--"}], "args[0].name", "found --"),
     "underscore first": ([{"name": "_a"}], "args[0].name", "found _a"),
     "option repeats": ([{"name": "--a...", "value": "A"}], "args[0].name", "found --a..."),
-    "twice": (TWICE, "args[1].name", "a and a would both have ARG_A"),
+    "twice": (TWICE, "args[1].name", "a and a both have ARG_A"),
     "same variable": (
         [{"name": "dry-run"}, {"name": "--dry_run"}],
-        *("args[1].name", "--dry_run and dry-run would both have ARG_DRY_RUN"),
+        *("args[1].name", "--dry_run and dry-run both have ARG_DRY_RUN"),
     ),
-    "letter case": ([{"name": "a"}, {"name": "A"}], "args[1].name", "would both have ARG_A"),
-    "count of a repeated": (
-        [{"name": "--a-count", "value": "N"}, {"name": "a..."}],
-        *("args[1].name", "a... and --a-count would both have ARG_A"),
-    ),
-    "first of a repeated": (
-        [{"name": "a..."}, {"name": "--a-1"}],
-        *("args[1].name", "--a-1 and a... would both have ARG_A_1"),
-    ),
+    "letter case": ([{"name": "a"}, {"name": "A"}], "args[1].name", " both have ARG_A"),
     "short twice": (
         [{"name": "--a", "short": "-x"}, {"name": "--b", "short": "-x"}],
-        *("args[1].short", "--b and --a would both have -x"),
+        *("args[1].short", "--b and --a both have -x"),
     ),
     "long short": ([{"name": "--a", "short": "-ab"}], "args[0].short", "found -ab"),
     "bare short": ([{"name": "--a", "short": "a"}], "args[0].short", "found a"),
     "two dashes as short": ([{"name": "--a", "short": "--"}], "args[0].short", "found --"),
-    "short of a word": ([{"name": "a", "short": "-a"}], "args[0].short", "would be --a"),
-    "help": ([{"name": "--help"}], "args[0].name", "--help is never an argument"),
-    "value of a word": ([{"name": "a", "value": "N"}], "args[0].value", "would be --a"),
+    "short of a word": ([{"name": "a", "short": "-a"}], "args[0].short", "a positional"),
+    "help": ([{"name": "--help"}], "args[0].name", "--help cannot be declared"),
+    "value of a word": ([{"name": "a", "value": "N"}], "args[0].value", "a positional"),
     "empty value": ([{"name": "--a", "value": ""}], "args[0].value", "expected some text"),
     "unknown type": (
         [{"name": "a", "type": "colour"}], "args[0].type",
         "one of string, integer, number, path, file, directory; found colour",
     ),
     "type is a list": ([{"name": "a", "type": []}], "args[0].type", "found an array"),
-    "type of a flag": ([{"name": "--a", "type": "integer"}], "args[0].type", "a flag has none"),
+    "type of a flag": ([{"name": "--a", "type": "integer"}], "args[0].type", "a flag (an "),
     "choices of a flag": ([{"name": "--a", "choices": ["x"]}], "args[0].choices", "a flag"),
     "default of a flag": ([{"name": "--a", "default": "true"}], "args[0].default", "a flag"),
     "empty default of a flag": ([{"name": "--a", "default": ""}], "args[0].default", "a flag"),
@@ -68,15 +60,15 @@ REFUSED = {
     "no choices": ([{"name": "a", "choices": []}], "args[0].choices", "must not be empty"),
     "choice is no number": (
         [{"name": "a", "type": "integer", "choices": ["1", "x"]}],
-        *("args[0].choices", "expected a whole number, found x"),
+        *("args[0].choices", '"x" does not have the type or pattern'),
     ),
     "default is a number": ([{"name": "a", "default": 3}], "args[0].default", "a string"),
     "default of a required": (
-        [{"name": "a", "required": True, "default": "x"}], "args[0].default", "required has none"
+        [{"name": "a", "required": True, "default": "x"}], "args[0].default", "a required or "
     ),
     "default is no choice": (
         [{"name": "a", "choices": ["x", "y"], "default": "z"}],
-        *("args[0].default", "expected one of x, y, found z"),
+        *("args[0].default", 'expected one of x, y, found "z"'),
     ),
     "default is no number": (
         [{"name": "a", "type": "number", "default": ""}],
@@ -85,56 +77,52 @@ REFUSED = {
     "required is text": ([{"name": "a", "required": "yes"}], "args[0].required", "true or f"),
     "required after optional": (
         [{"name": "a"}, {"name": "--b"}, {"name": "c", "required": True}],
-        *("args[2].required", "a comes before and may be left out"),
+        *("args[2].required", "the optional a comes before"),
     ),
-    "not last": ([{"name": "a..."}, {"name": "b"}], "args[1].name", "a... repeats, so no b"),
+    "not last": ([{"name": "a..."}, {"name": "b"}], "args[1].name", "a... repeats, so it"),
     "two that repeat": ([{"name": "a..."}, {"name": "b..."}], "args[1].name", "a... repeats"),
-    "path as complete": ([{"name": "a", "complete": "bin/x"}], "args[0].complete", "a path"),
-    "folder above": ([{"name": "a", "complete": ".."}], "args[0].complete", "a path"),
-    "option as complete": ([{"name": "a", "complete": "-x"}], "args[0].complete", "a path"),
+    "path as complete": ([{"name": "a", "complete": "bin/x"}], "args[0].complete", "is not the"),
+    "folder above": ([{"name": "a", "complete": ".."}], "args[0].complete", "is not the"),
+    "option as complete": ([{"name": "a", "complete": "-x"}], "args[0].complete", "is not the"),
     "empty complete": ([{"name": "a", "complete": ""}], "args[0].complete", "some text"),
     "choices without a program": (
         [{"name": "a", "choices": {}}], "args[0].choices.program", "missing"),
     "choices of a path": (
-        [{"name": "a", "choices": {"program": "./x"}}], "args[0].choices", "without a path"),
+        [{"name": "a", "choices": {"program": "./x"}}], "args[0].choices", "is not the name"),
     "name of no variable": ([{"name": "a", "env": "A-B"}], "args[0].env", "cannot name a"),
-    "negatable word": ([{"name": "a", "negatable": True}], "args[0].negatable", "only an option"),
+    "negatable word": ([{"name": "a", "negatable": True}], "args[0].negatable", "a positional"),
     "negatable with a value": (
-        [{"name": "--a", "value": "N", "negatable": True}], "args[0].negatable", "only a flag"),
+        [{"name": "--a", "value": "N", "negatable": True}], "args[0].negatable", "an option with"),
     "default of a negatable flag": (
         [{"name": "--a", "negatable": True, "default": "maybe"}],
-        *("args[0].default", "expected true or false, found maybe"),
+        *("args[0].default", 'expected true or false, found "maybe"'),
     ),
     "negation is there": (
         [{"name": "--no-a"}, {"name": "--a", "negatable": True}],
-        *("args[1].name", "--a and --no-a would both have --no-a"),
+        *("args[1].name", "--a and --no-a both have --no-a"),
     ),
     "negation comes later": (
         [{"name": "--a", "negatable": True}, {"name": "--no-a"}],
-        *("args[1].name", "--no-a and --a would both have --no-a"),
+        *("args[1].name", "--no-a and --a both have --no-a"),
     ),
-    "repeats of a word": ([{"name": "a", "repeats": True}], "args[0].repeats", "would be a..."),
-    "count of a repeated option": (
-        [{"name": "a-1"}, {"name": "--a", "value": "N", "repeats": True}],
-        *("args[1].name", "--a and a-1 would both have ARG_A"),
-    ),
-    "effects of a word": ([{"name": "a", "effects": "read"}], "args[0].effects", "only an option"),
+    "repeats of a word": ([{"name": "a", "repeats": True}], "args[0].repeats", "a positional"),
+    "effects of a word": ([{"name": "a", "effects": "read"}], "args[0].effects", "a positional"),
     "unknown effects": ([{"name": "--a", "effects": "x"}], "args[0].effects", "read, change, des"),
     "conflict with nobody": (
-        [{"name": "--a", "conflicts": ["--b"]}], "args[0].conflicts", "--b is no other argument"),
+        [{"name": "--a", "conflicts": ["--b"]}], "args[0].conflicts", 'no other argument "--b"'),
     "conflict with itself": (
-        [{"name": "--a", "conflicts": ["--a"]}], "args[0].conflicts", "--a is no other argument"),
-    "no pattern": ([{"name": "a", "pattern": "("}], "args[0].pattern", "is no regular expression"),
-    "pattern of a flag": ([{"name": "--a", "pattern": "x"}], "args[0].pattern", "a flag has none"),
-    "secret flag": ([{"name": "--a", "secret": True}], "args[0].secret", "a flag has none"),
+        [{"name": "--a", "conflicts": ["--a"]}], "args[0].conflicts", 'no other argument "--a"'),
+    "no pattern": ([{"name": "a", "pattern": "("}], "args[0].pattern", "invalid regular"),
+    "pattern of a flag": ([{"name": "--a", "pattern": "x"}], "args[0].pattern", "a flag (an "),
+    "secret flag": ([{"name": "--a", "secret": True}], "args[0].secret", "a flag (an "),
     "secret with a default": (
-        [{"name": "a", "secret": True, "default": "x"}], "args[0].default", "secret has none"),
+        [{"name": "a", "secret": True, "default": "x"}], "args[0].default", "a required or secret"),
     "default does not match": (
         [{"name": "a", "pattern": "[a-z]", "default": "1"}],
-        *("args[0].default", "expected text that matches [a-z], found 1"),
+        *("args[0].default", 'expected text that matches [a-z], found "1"'),
     ),
     "choice does not match": (
-        [{"name": "a", "pattern": "[a-z]", "choices": ["1"]}], "args[0].choices", "matches [a-z]"),
+        [{"name": "a", "pattern": "[a-z]", "choices": ["1"]}], "args[0].choices", "or pattern"),
     "description is a list": ([{"name": "a", "description": []}], "args[0].description", "a st"),
     "half a character": ([{"name": "a", "choices": ["\ud800"]}], "args[0].choices", "not all"),
     "NUL": ([{"name": "a", "default": "\0"}], "args[0].default", "not allowed"),
@@ -157,7 +145,7 @@ def test_what_is_refused(entries, key, said):
 
 def test_a_program_completes_only_where_there_is_a_folder():
     assert read([{"name": "a", "complete": "hosts.sh"}])[0].complete == "hosts.sh"
-    with pytest.raises(DefinitionError, match='complete": expected one of file, directory, none'):
+    with pytest.raises(DefinitionError, match=r'complete": "hosts\.sh" is not'):
         read([{"name": "a", "complete": "hosts.sh"}], folder="")
     assert read([{"name": "a", "complete": "none"}], folder="")[0].complete == "none"
 

@@ -16,9 +16,9 @@ from host.run.command import (
     is_reference,
     is_word,
     parse_declared,
-    read_config,
     read_definition,
 )
+from host.run.installation import read_config
 from host.run.json_file import parse_json, read_json
 from testing.growth import grows_in_proportion
 from testing.installation import command
@@ -45,8 +45,8 @@ def refused(tmp_path, text) -> str:
 
 # What is no strict JSON, and where: line:column, or the key.
 SYNTAX = {
-    "empty": ("", "1:1: the file is empty"),
-    "blank": (" \n ", "2:2: the file is empty"),
+    "empty": ("", "1:1: expecting value"),
+    "blank": (" \n ", "2:2: expecting value"),
     "open object": ('{"name": "N"', "1:13: "),
     "no comma": ('{\n  "name": "N"\n  "os": []\n}', "3:3: expecting ',' delimiter"),
     "no end": ('{\n  "name": "N"\n', "3:1: expecting ',' delimiter"),
@@ -87,10 +87,10 @@ SYNTAX = {
     "UTF-16": ('{"name": "N"}'.encode("utf-16"), " is UTF-16; save it as UTF-8"),
     "UTF-16 without BOM": ('{"name": "N"}'.encode("utf-16-le"), " is UTF-16; save it as UTF-8"),
     "big-endian": ('{"name": "N"}'.encode("utf-16-be"), " is UTF-16; save it as UTF-8"),
-    "after a long number": ('{"x": ' + "9" * 5000 + ",}", "1:5007: trailing comma"),
-    "NUL": ("\0", "1:1: "),
-    "too deep": ("[" * 100_000, "1:1: arrays and objects are nested too deeply"),
-    "too deep objects": ('{"a":' * 100_000, "1:1: arrays and objects are nested too deeply"),
+    "a long number": ('{"x": ' + "9" * 5000 + "}", "1:1: it is nested too deeply, or a number "),
+    "NUL": ("12\0", "1:3: "),
+    "too deep": ("[" * 100_000, "1:1: it is nested too deeply"),
+    "too deep objects": ('{"a":' * 100_000, "1:1: it is nested too deeply"),
 }  # fmt: skip
 
 
@@ -309,9 +309,6 @@ def test_sources_is_a_key_of_python_commands():
     assert parse_declared("p", {**python, "sources": True}).sources
     found = parse_declared("p", {**python, "sources": False})
     assert (found.sources, found.extra) == (False, {})
-    for key, value in (("envs", {"A": "1"}), ("env_files", [".env"])):
-        with pytest.raises(DefinitionError, match='p: "sources": must be true beside envs'):
-            parse_declared("p", {**python, "sources": False, key: value})
     with pytest.raises(DefinitionError, match='p: "sources": expected true or false'):
         parse_declared("p", {**python, "sources": "no"})
 
@@ -321,9 +318,8 @@ def test_commands_declared_in_python_start_commands_too():
     assert not parse_declared("p", command(entrypoint="a:b")).starts_commands
 
 
-def test_sources_of_a_script_is_a_key_like_any_unknown(tmp_path):
-    found = read(tmp_path, json.dumps(command(sources=["a"])))
-    assert (found.sources, found.extra) == (True, {"sources": ["a"]})
+def test_sources_of_a_script_has_no_effect(tmp_path):
+    assert read(tmp_path, json.dumps(command(sources=False))).sources
 
 
 def test_numbers_of_unknown_keys_are_numbers(tmp_path):
@@ -398,11 +394,6 @@ def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(tmp_path, 
     assert [*map(str, found.warnings)] == ([hint] if ours else [])
 
 
-def test_a_required_key_that_is_misspelt(tmp_path):
-    with pytest.raises(DefinitionError, match='"description": missing; "descriptoin" looks like'):
-        read(tmp_path, '{"name": "N", "descriptoin": "D", "entrypoint": "x"}')
-
-
 def test_a_key_beside_the_one_that_it_resembles_is_no_slip(tmp_path):
     found = read(tmp_path, f'{{{BASE}, "script": "s.sh", "Name": "x", "names": []}}')
     assert (list(found.extra), found.warnings) == (["Name", "names"], ())
@@ -416,7 +407,7 @@ def test_a_misspelt_key_of_cli_json(tmp_path):
 
 
 SYSTEM_NAMES = {
-    "macos": "did you mean mac?", "macOS": "did you mean mac?", "Darwin": "did you mean mac?",
+    "macos": "did you mean mac?", "macOS": "did you mean mac?",
     "Mac OS X": "did you mean mac?", "Linux ": "did you mean linux?",
     "linus": "did you mean linux?", "windows": "",
 }  # fmt: skip
@@ -425,12 +416,10 @@ SYSTEM_NAMES = {
 @pytest.mark.parametrize(("name", "hint"), SYSTEM_NAMES.items(), ids=SYSTEM_NAMES)
 def test_names_of_systems_that_do_not_count(tmp_path, name, hint):
     found = read(tmp_path, json.dumps(command(os=[name])))
-    problem = Problem(f"{tmp_path}/command.json", "only linux and mac count", hint, "os")
+    text = f"{name} is not one of linux and mac"
+    problem = Problem(f"{tmp_path}/command.json", text, hint, "os")
     assert (found.compatible, found.foreign_systems()) == (False, [problem])
     assert read(tmp_path, json.dumps(command(os=["mac", "linux"]))).foreign_systems() == []
-    found = read(tmp_path, json.dumps(command(sudo=["linux", name])))
-    assert found.warnings == (Problem(problem.path, problem.text, hint, "sudo"),)
-    assert read(tmp_path, json.dumps(command(sudo=["mac", "linux"]))).warnings == ()
 
 
 def test_script_stands_for_an_absent_entrypoint(tmp_path):

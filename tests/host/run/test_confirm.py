@@ -80,7 +80,7 @@ def test_only_a_lone_help_needs_no_answer(made):
 
 
 def test_what_is_wrong_is_told_before(made):
-    assert "one word too many" in made.run("db", "words", "a", "b").stderr
+    assert "unexpected argument b" in made.run("db", "words", "a", "b").stderr
     assert "TOKEN must be set" in made.run("db", "fails").stderr
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from host.errors import InstallationError
-from host.run.installation import Layout, data_home, find_layout, home, program_name
+from host.run.installation import Layout, find_layout, home, program_name, xdg_home
 from testing.installation import Made, command
 
 SHOW = (
@@ -333,7 +333,7 @@ def test_home_without_a_variable_or_an_account(monkeypatch):
     assert home({}) == home({"HOME": ""}) == pwd.getpwuid(os.getuid()).pw_dir
     monkeypatch.setattr(posix, "getuid", lambda: 3_999_999_999)
     assert home({}) == "/"
-    assert data_home({}) == "/.local/share"
+    assert xdg_home({}, "DATA") == "/.local/share"
 
 
 @pytest.mark.parametrize("name", ["CLI_DIR", "GLOBAL_CONFIG_FILE"])

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from host.planning.cache_files import write_lock
-from host.run.installation import lock_places
+from host.run.installation import Layout, open_installation
 from host.run.lock import (
     FORMAT,
     Declared,
@@ -278,11 +278,16 @@ def test_stamps(tmp_path):
     assert stamp(str(file)) != first
 
 
-def test_places():
-    own, cached = lock_places("/a%b/c/cli.lock", "/cache")
-    assert own == "/a%b/c/cli.lock"
-    assert cached == "/cache/cli-host/%2Fa%25b%2Fc%2Fcli.lock"
-    assert len(os.path.basename(lock_places("/x" * 3000, "/cache")[1])) <= 255
+def test_places(tmp_path):
+    config = tmp_path / "cli.json"
+    config.write_text('{"name": "N", "version": "1.0.0"}')
+
+    def places(root):
+        layout = Layout("cli", root, str(config))
+        return open_installation(layout, {"XDG_CACHE_HOME": "/cache"}).locks
+
+    assert places("/a%b/c") == ("/a%b/c/cli.lock", "/cache/cli-host/%2Fa%25b%2Fc%2Fcli.lock")
+    assert len(os.path.basename(places("/x" * 3000)[1])) <= 255
 
 
 def a_lock(**stamps: str) -> Lock:

@@ -99,9 +99,10 @@ def test_beside_other_arguments_the_script_gets_it(install: Install) -> None:
     )
     assert made.run("a", "b", "-h", "localhost").all == (0, "ran -h localhost\n", "")
     assert made.run("a", "b", "x", "--help").all == (0, "ran x --help\n", "")
-    said = "must be the only argument; for help: cli a c --help\n"
-    assert made.run("a", "c", "-h", "x").all == (2, "", f"cli: a c: -h {said}")
-    assert made.run("a", "c", "x", "--help").all == (2, "", f"cli: a c: --help {said}")
+    usage = "usage: cli a c [word]\n"
+    assert made.run("a", "c", "-h", "x").all == (2, "", f"cli: a c: unknown option -h; {usage}")
+    long = f"cli: a c: unknown option --help; {usage}"
+    assert made.run("a", "c", "x", "--help").all == (2, "", long)
     assert made.run("a", "d", "-h", "localhost").all == (0, "ran -h localhost\n", "")
     assert made.run("a", "d", "-h").all == made.run("help", "a", "d").all
 

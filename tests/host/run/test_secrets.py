@@ -278,27 +278,12 @@ def test_the_value_is_nowhere_but_in_the_command_s_environment(install):
                 assert name == "token" or b"from-file" not in file.read()
 
 
-@pytest.mark.parametrize("runs", [False, True])
-def test_secrets_of_a_category_have_no_effect(install, runs):
-    category = {"name": "A", "secrets": {"TOKEN": "run:give x"}}
-    more = {"entrypoint": "main.sh"} if runs else {}
+def test_secrets_of_a_category_have_no_effect_on_commands_below(install):
+    category = {"name": "A", "entrypoint": "main.sh", "secrets": {"TOKEN": "run:give x"}}
     made = install(files({}))
-    made.write({"commands/a/category.json": category | more, "commands/a/main.sh": SHOW})
-    where = f"{made.root}/commands/a/category.json"
-    what = '"secrets": has no effect here, unlike env_files; '
-    line = f"{where}: {what}only the definition of a command counts"
-    assert made.run("a").stderr == ("" if runs else f"cli: warning: {line}\n")
-    assert (what in made.run("self", "lint").stdout) != runs
+    made.write({"commands/a/category.json": category, "commands/a/main.sh": SHOW})
     assert made.run("a", "b", env=env(made)).all == (0, "|\n", "")
-    if runs:  # for the category's own options
-        assert made.run("a", "-x", env=env(made)).all == (0, "x|\n", "")
-
-
-def test_secrets_of_a_project_have_no_effect(install, tmp_path):
-    shop = Shop(install({}), tmp_path / "shop")
-    shop.write({".cli/project.json": {"secrets": {"TOKEN": "run:give x"}}})
-    lint = shop.run("self", "lint")
-    assert 'project.json:1:2: "secrets": has no effect here' in lint.stdout
+    assert made.run("a", "-x", env=env(made)).all == (0, "x|\n", "")
 
 
 def test_a_caller_that_masks_gets_the_variables(install):

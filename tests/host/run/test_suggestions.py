@@ -5,7 +5,7 @@ from time import process_time
 
 import pytest
 
-from host.run.suggestions import closest, closest_system
+from host.run.suggestions import closest
 
 WORDS = ["deploy", "list", "list-all", "install", "uninstall", "db", "gc", "cp", "version"]
 
@@ -37,15 +37,6 @@ def test_at_most_three_names_are_near():
 def test_more_of_a_name_can_be_asked_to_be_alike():
     assert closest("lst", WORDS, 0.9) == []
     assert closest("deploi", WORDS, 0.75) == ["deploy"]
-
-
-@pytest.mark.parametrize(
-    ("name", "system"),
-    [("macos", "mac"), ("Mac OS X", "mac"), ("darwin", "mac"), ("OSX", "mac"), ("lunix", "linux"),
-     ("GNU/Linux", "linux"), ("windows", ""), ("freebsd", "")],
-)  # fmt: skip
-def test_names_of_systems(name, system):
-    assert closest_system(name) == system
 
 
 NAMES = [f"command-{number:06}" for number in range(100_000)]

@@ -10,7 +10,7 @@ from typing import Any
 
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux import elevated, prepare
+from builtin_plugins.setup.linux import prepare, swap
 from builtin_plugins.setup.tool_settings import Settings
 from host.errors import HostError
 from testing.sweep.ground import Ground, Outcome, in_fork
@@ -87,7 +87,7 @@ class Tool(Ground):
             options = [*_OPTIONS[self.action], "--quiet"]
             return _told(lambda: setup.run(options, environ, "linux"))
         arguments = [*self.settings.places, *self.application]
-        return _told(lambda: elevated.main(arguments))
+        return _told(lambda: swap.main(arguments))
 
     def state(self) -> str:
         """Return which version the command starts: "" when there is no command."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -21,8 +22,8 @@ def main(arguments: Sequence[str]) -> int:
     program = Program.current()
     given = program.arguments(program.find(program.words), arguments)
     places = [given["ARG_OLD"], given.get("ARG_NEW")]
-    # Git does not track plugins, so a git ref has none: then compare only own commands.
-    own_only = any(place and not os.path.isdir(place) for place in places)
+    # A git ref and a team's repository have no plugins: then compare only own commands.
+    own_only = any(place and not _is_installation(place) for place in places)
     with ExitStack() as stack:
         old, new = [_commands(program, place, own_only, stack) for place in places]
         found = differences(old, new)
@@ -36,12 +37,34 @@ def _commands(
     if place is None:
         state = program
     elif os.path.isdir(place):
-        state = Program.at(place)
+        state = _opened(place, program, stack)
     else:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
         _check_out(program.root, place, folder)
-        state = Program.at(folder)
+        state = _opened(folder, program, stack)
     return [one for one in own_commands(state) if one.origin == "commands" or not own_only]
+
+
+def _is_installation(directory: str) -> bool:
+    return os.path.exists(os.path.join(directory, "core", "cli.json"))
+
+
+def _opened(root: str, program: Program, stack: ExitStack) -> Program:
+    """Return the installation at `root`, which may have only `commands/`.
+
+    A team's repository needs no core/cli.json, because `self init --from` makes it. So such a
+    directory is opened with this program's cli.json, in a temporary directory with a link to it.
+    """
+    commands = os.path.join(root, "commands")
+    if _is_installation(root) or not os.path.isdir(commands):
+        return Program.at(root)
+    folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
+    os.mkdir(os.path.join(folder, "core"))
+    shutil.copy(
+        os.path.join(program.core_dir, "cli.json"), os.path.join(folder, "core", "cli.json")
+    )
+    os.symlink(os.path.abspath(commands), os.path.join(folder, "commands"))
+    return Program.at(folder)
 
 
 def _check_out(root: str, ref: str, folder: str) -> None:

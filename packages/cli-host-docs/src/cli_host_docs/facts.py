@@ -114,7 +114,7 @@ def notes(definition: Definition) -> list[str]:
     found = {
         "Changes nothing.": definition.effects == "read",
         "May destroy something.": definition.destroys,
-        f"Asks before it runs: {definition.confirm}": definition.confirm,
+        f"Question before each run: {definition.confirm}": definition.confirm,
         f"Needs administrator rights (sudo) on {_joined(definition.sudo_systems)}.": (
             definition.sudo_systems
         ),

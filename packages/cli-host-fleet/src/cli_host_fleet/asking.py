@@ -21,7 +21,7 @@ def confirm(command: Command, hosts: Sequence[str], agreed: bool) -> None:
     if not question or agreed or os.environ.get("CLI_YES") == "1":
         return
     if not sys.stdin.isatty():
-        raise NotAgreedError(f"{' '.join(command.words)}: asks before it runs; --yes agrees")
+        raise NotAgreedError(f"{' '.join(command.words)}: needs a confirmation; to confirm: --yes")
     shown = ", ".join(hosts[:5]) + (" …" if len(hosts) > 5 else "")
     if not click.confirm(f"{question} ({len(hosts)} hosts: {shown})", err=True):
         raise NotAgreedError("not confirmed; nothing was run")

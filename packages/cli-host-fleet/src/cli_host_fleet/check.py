@@ -1,4 +1,4 @@
-"""`fleet check`: check that hosts can run a command, and that theirs equals the local one."""
+"""`fleet check`: check that hosts can run a command, and that their files equal the local ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _MOST_NAMED = 5
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
-    """Check that every host of a set can run the command WORDS; runs nothing of it."""
+    """Check that every host of a set can run the command WORDS, without running it."""
     program = Program.current()
     order = Order(choose(program, words)[0], ())
     hosts = targets.hosts(program)

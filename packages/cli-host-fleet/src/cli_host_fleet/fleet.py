@@ -189,8 +189,8 @@ class Fleet:
     def _catch_signals(self) -> Callable[[], None]:
         """Record the first signal, which stops the run; the second ends this process at once.
 
-        So does the first if the run does not stop, for example because nobody reads the output.
-        Without this process the hosts end their commands.
+        If the run does not stop, for example because nobody reads its output, the first signal
+        also ends this process. Without this process the hosts end their commands.
         """
 
         def note(number: int, _frame: object) -> None:

@@ -14,7 +14,7 @@ from host import Program
 @target_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def command(targets: Targets, form: str) -> None:
-    """Show the hosts that a set means, one a line; connects to none of them."""
+    """Show the hosts of a set, one per line, without connecting to them."""
     hosts = targets.hosts(Program.current())
     if form == "json":
         rows = [

@@ -37,8 +37,8 @@ def command(
 ) -> None:
     """Write this program into the configuration of assistants, as an MCP server.
 
-    Without --client it is all that are found on this machine. What follows `--` are
-    categories and options of `mcp serve`; without any, an existing entry keeps its own.
+    Without --client, all assistants on this machine are configured. The words after `--` are
+    categories and options of `mcp serve`; without them, an existing entry keeps its own.
     """
     program = Program.current()
     check_options(options)

@@ -36,8 +36,8 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
 def _taken(word: str, shown: str) -> Iterator[str]:
     """Yield the masked parts of a word that looks like an address.
 
-    Of credentials that is the password: a user name also occurs in other texts, so it is masked
-    only before a host.
+    For credentials, the masked part is the password. A user name also occurs in other texts, so it
+    is masked only before a host.
     """
     kept = shown.split("…")
     found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)

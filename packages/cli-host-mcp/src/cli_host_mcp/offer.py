@@ -21,7 +21,7 @@ _OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # set for `mcp serve` itself
 
 
 class UnknownToolError(CallError):
-    """There is no such tool."""
+    """The client called a tool that does not exist."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,7 @@ def escaped(text: str) -> str:
 
 
 def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
-    """Return both without partial UTF-8 characters at the cut."""
+    """Return head and tail without partial UTF-8 characters at the cut."""
     for length in range(1, 4):
         start = len(head) - length
         if start >= 0 and head[start] >= 0xC0:

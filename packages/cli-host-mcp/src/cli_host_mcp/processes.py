@@ -18,7 +18,7 @@ GRACE = 1.0  # seconds between TERM and KILL; clients kill a server after two
 class Processes:
     """All processes of a call; `group` is 0 before it has started.
 
-    If the mark is "", only those of the group.
+    If the mark is "", only the processes of the group.
     """
 
     mark: str

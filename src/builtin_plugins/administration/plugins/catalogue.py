@@ -141,7 +141,7 @@ def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
         from builtin_plugins.io.download import Limits, download
 
         target = Path(area, "catalogue")
-        limits = Limits(seconds=seconds, stall=min(30, seconds), size=_MOST_BYTES)
+        limits = Limits(seconds=seconds, size=_MOST_BYTES)
         download(place, target, limits=limits)
         return target.read_bytes()
     repository = GitSource.address_of(place, "", ssh=False)

@@ -20,7 +20,7 @@ from packaging.version import Version
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.plugins.hooks_source import Words, read_source
 from builtin_plugins.administration.program.environment.distributions import find_distribution
-from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
+from builtin_plugins.io.archive import AS_STORED, extract
 from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
@@ -39,7 +39,6 @@ _PACKAGE_NAME = re.compile(
     r"name\s*=\s*[\"']?([A-Za-z0-9._-]+)",
     re.MULTILINE,
 )
-_RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
 _METADATA = ("Name", "Version", "Summary")
 _NONE: Mapping[Words, Definition] = {}
@@ -116,7 +115,7 @@ def read_wheel(path: str) -> PluginContents:
     called = os.path.basename(path)
     with tempfile.TemporaryDirectory() as area:
         root = os.path.join(area, "wheel")
-        extract(Path(path), Path(root), _RULES, called=called)
+        extract(Path(path), Path(root), called, AS_STORED)
         try:
             [found] = importlib_metadata.distributions(path=[root])
             wheel = _of_distribution(found)

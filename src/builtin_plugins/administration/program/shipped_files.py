@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,19 +43,19 @@ class ShippedFile(NamedTuple):
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
 
     def became(self, root: str) -> str:
-        """Return its state in an installation: "missing", "same", "former" or "changed".
+        """Return its state in an installation: "same", "stale" or "changed" by the user.
 
-        "former" is the unchanged file of another version.
+        "stale" is missing, or the unchanged file of another version.
         """
         path = os.path.join(root, self.relative)
         if not os.path.lexists(path):
-            return "missing"
+            return "stale"
         if os.path.islink(path) or not os.path.isfile(path):
             return "changed"
         content = Path(path).read_bytes()
         if content == self.source.read_bytes():
             return "same"
-        return "former" if self.checksum(content) in _recorded(root) else "changed"
+        return "stale" if self.checksum(content) in _recorded(root) else "changed"
 
     def checksum(self, content: bytes) -> str:
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
@@ -107,7 +107,7 @@ def cli_json(program: str) -> bytes:
     return (json.dumps(values, indent=2, ensure_ascii=False) + "\n").encode()
 
 
-def add_missing(root: str, program: str, without: Collection[str] = ()) -> int:
+def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     """Write the files that an installation lacks; return how many. Raises OSError.
 
     cli.json is written last: if it is there, the user removed the examples that are missing. But a
@@ -120,56 +120,62 @@ def add_missing(root: str, program: str, without: Collection[str] = ()) -> int:
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
         wanted = examples or file.is_programs or file.relative == GITIGNORE
         path = os.path.join(root, file.relative)
-        if wanted and str(file.relative) not in without and not os.path.lexists(path):
+        if wanted and file.relative not in without and not os.path.lexists(path):
             is_config = file.relative == CLI_JSON
             content = cli_json(program) if is_config else file.source.read_bytes()
             os.makedirs(os.path.dirname(path), exist_ok=True)
             write_file(path, content, file.source.stat().st_mode & 0o777)
             made += 1
-    _record(root, without)
+    _record(root, own_files(root))
     return made
 
 
-def tracked(root: str) -> list[str]:
-    """Return the files in `core` that git tracks: those belong to the team.
+def own_files(root: str) -> list[ShippedFile]:
+    """Return the files that this program keeps updating in an installation.
 
-    Raises OperationError if git fails.
+    Files that git tracks belong to the team. A directory that is a link belongs to others. Raises
+    OperationError if git fails.
     """
+    tracked = _tracked(root)
+    own = (file for file in shipped_files() if file.is_programs and file.relative not in tracked)
+    return [file for file in own if is_tree(os.path.join(root, file.relative.parent))]
+
+
+def _tracked(root: str) -> set[Path]:
     if not os.path.lexists(os.path.join(root, ".git")):
-        return []
+        return set()
     listed = Git(root, os.environ, _LISTING_SECONDS)("ls-files", "-z", "core")
-    return [os.fsdecode(one) for one in listed.split(b"\0")]
+    return {Path(os.fsdecode(one)) for one in listed.split(b"\0")}
 
 
 def renew(root: str, warn: Callable[[str], object]) -> None:
     """Update the program's own files in an installation to this version.
 
-    A file that no version shipped belongs to the user: it stays, and `warn` is called. Files that
-    git tracks stay, too. Raises OSError, OperationError.
+    A file that no version shipped belongs to the user: it stays, and `warn` is called. Raises
+    OSError, OperationError.
     """
     if is_checkout(root):
         return
-    without = tracked(root)
-    _record(root, without)  # first, so that a kill leaves no unrecorded files
-    for file in _own_files(root, without):
+    files = own_files(root)
+    _record(root, files)  # first, so that a kill leaves no unrecorded files
+    for file in files:
         path, became = os.path.join(root, file.relative), file.became(root)
-        if became in ("missing", "former"):
+        if became == "stale":
             write_file(path, file.source.read_bytes())
         elif became == "changed":
             warn(f"{path}: kept, because you changed it; this version ships another one")
 
 
-def _record(root: str, without: Collection[str]) -> None:
-    """Record the checksums of this version's own files in an installation.
+def _record(root: str, files: Iterable[ShippedFile]) -> None:
+    """Record the checksums of this version's files in an installation.
 
     With them a later version recognizes files that the user changed.
     """
     known = _recorded(root)
-    lines = {file.checksum(file.source.read_bytes()) for file in _own_files(root, ())} - known
-    path = os.path.join(root, RECORD)
-    if lines and RECORD not in without and is_tree(os.path.dirname(path)):
+    lines = {file.checksum(file.source.read_bytes()) for file in files} - known
+    if lines and Path(RECORD) not in _tracked(root):
         by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
-        write_file(path, "".join(f"{one}\n" for one in by_path))
+        write_file(os.path.join(root, RECORD), "".join(f"{one}\n" for one in by_path))
 
 
 def _recorded(root: str) -> set[str]:
@@ -177,11 +183,3 @@ def _recorded(root: str) -> set[str]:
         return {*Path(root, RECORD).read_text(encoding="utf-8").splitlines()}
     except (OSError, ValueError):
         return set()
-
-
-def _own_files(root: str, without: Collection[str]) -> Iterator[ShippedFile]:
-    """Yield the program's own files whose directories exist in an installation and are no links."""
-    for file in shipped_files():
-        has_directory = is_tree(os.path.join(root, file.relative.parent))
-        if file.is_programs and has_directory and str(file.relative) not in without:
-            yield file

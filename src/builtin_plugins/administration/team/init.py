@@ -15,52 +15,28 @@ from builtin_plugins.administration.plugins.preview import command_lines, previe
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.plugins.words import sync
+from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.environment.installations import (
     is_launcher,
     launchers_in,
     remember,
 )
 from builtin_plugins.administration.program.launcher import write_launcher
-from builtin_plugins.administration.program.shipped_files import (
-    CLI_JSON,
-    GITIGNORE,
-    IN_CORE,
-    SOURCE,
-    add_missing,
-    cli_json,
-    gitignore,
-    tracked,
-)
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.administration.words.completion import complete_in, uncompleted_shell
-from builtin_plugins.io.files.atomic import (
-    make_directory,
-    mode_below,
-    remove_tree,
-    sync_directory,
-    sync_file_system,
-    write_file,
-    write_link,
-)
+from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git.call import Git
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.plugins_folder.registry import (
-    LOCAL,
-    Entry,
-    local_path,
-    read_registry,
-    registry_path,
-)
+from builtin_plugins.plugins_folder import registry
 from builtin_plugins.store import abandoned, staging
 from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
-from host.run.command import read_config
-from host.run.installation import Layout, data_home, home
+from host.run.installation import Layout, home, read_config, xdg_home
 
 # Patterns in addition to the shipped .gitignore, which excepts files that are in git.
-_MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")
+_MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
 
 
 def init_from(
@@ -97,18 +73,20 @@ def init_from(
 def _root(session: Session, directory: str | None, name: str | None) -> str:
     """Return the absolute path for the installation."""
     layout = session.layout
-    if name and (not is_word(name) or name in IN_CORE):
+    if name and (not is_word(name) or name in shipped_files.IN_CORE):
         raise UsageError(f"{name} cannot name a program", "use letters, digits and ._-")
     if directory:
         return os.path.abspath(directory)
     if not layout.default and layout.started != layout.root:  # CLI_DIR names it
         return layout.root
-    return os.path.realpath(os.path.join(data_home(session.environ), name or session.program))
+    return os.path.realpath(
+        os.path.join(xdg_home(session.environ, "DATA"), name or session.program)
+    )
 
 
 def _own_name(tree: str, source: PluginSource) -> str:
     """Return the program's name that the source's cli.json suggests, "" for none."""
-    path = os.path.join(tree, CLI_JSON)
+    path = _config_file(tree)
     if not _has_config(tree):
         return ""
     try:
@@ -120,20 +98,24 @@ def _own_name(tree: str, source: PluginSource) -> str:
     if not inside.startswith(os.path.join(os.path.realpath(tree), "")):
         raise OperationError(f"{source.entry.source}: core/cli.json: plugins_dir leads out of it")
     name = config.name.lower()
-    return name if is_word(name) and name not in IN_CORE else ""
+    return name if is_word(name) and name not in shipped_files.IN_CORE else ""
+
+
+def _config_file(root: str) -> str:
+    return os.path.join(root, shipped_files.CLI_JSON)
 
 
 def _has_config(root: str) -> bool:
-    return os.path.lexists(os.path.join(root, CLI_JSON))
+    return os.path.lexists(_config_file(root))
 
 
 @contextmanager
 def _stage(session: Session, root: str, timeout: float) -> Iterator[Transaction]:
     above, messages = os.path.dirname(root), session.messages
-    make_directory(above)
+    atomic.make_directory(above)
     for path in abandoned(above):
         with suppress(OSError, OperationError):
-            remove_tree(path)
+            atomic.remove_tree(path)
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
     with ExitStack() as exits:
         area, held = exits.enter_context(staging(above))
@@ -160,12 +142,12 @@ def _make(
         show = lambda found: preview(staged, None, found)  # noqa: E731 - one line
         sync.bring(staged, entry, show, timeout=tx.seconds, keep=not entry.is_package)
     confirm("Make it?", yes, "nothing was made")
-    os.chmod(tx.tree, mode_below(os.path.dirname(root)))
-    sync_file_system(tx.tree)
+    os.chmod(tx.tree, atomic.mode_below(os.path.dirname(root)))
+    atomic.sync_file_system(tx.tree)
     with suppress(FileNotFoundError):
         os.rmdir(root)
     os.rename(tx.tree, root)
-    sync_directory(os.path.dirname(root))
+    atomic.sync_directory(os.path.dirname(root))
 
 
 def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
@@ -179,12 +161,12 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)
     if not _has_config(root):
-        write_file(os.path.join(root, CLI_JSON), cli_json(name))
-    add_missing(root, name, (str(GITIGNORE), *tracked(root)))
+        atomic.write_file(_config_file(root), shipped_files.cli_json(name))
+    shipped_files.add_missing(root, name, without=(shipped_files.GITIGNORE,))
     if source.is_from_git:
         prepare_git(root)
     else:
-        write_file(os.path.join(root, SOURCE), f"{source.entry.source}\n")
+        atomic.write_file(os.path.join(root, shipped_files.SOURCE), f"{source.entry.source}\n")
     write_launcher(launcher)
 
 
@@ -193,28 +175,25 @@ def prepare_git(root: str) -> None:
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
-    write_file(exclude, gitignore().read_text(encoding="utf-8") + lines)
-    plugins_dir = os.path.join(root, read_config(os.path.join(root, CLI_JSON)).plugins_dir)
-    make_directory(plugins_dir)
-    write_file(local_path(plugins_dir), json.dumps({"version": "1.0.0", "plugins": []}))
+    atomic.write_file(exclude, shipped_files.gitignore().read_text(encoding="utf-8") + lines)
+    plugins_dir = os.path.join(root, read_config(_config_file(root)).plugins_dir)
+    atomic.make_directory(plugins_dir)
+    empty = json.dumps({"version": "1.0.0", "plugins": []})
+    atomic.write_file(registry.local_path(plugins_dir), empty)
 
 
 def session_of(session: Session, root: str, name: str) -> Session:
     """Return a session of the installation at `root`."""
-    layout = Layout(name, root, os.path.join(root, CLI_JSON))
+    layout = Layout(name, root, _config_file(root))
     return Session(
-        layout,
-        session.environ,
-        session.messages,
-        safe=session.safe,
-        assume_yes=session.assume_yes,
+        layout, session.environ, session.messages, safe=session.safe, assume_yes=session.assume_yes
     )
 
 
-def lacking(session: Session) -> list[Entry]:
+def lacking(session: Session) -> list[registry.Entry]:
     """Return the plugins of the registry whose recorded version is not installed here."""
     plugins_dir = session.installation.plugins_dir
-    entries = read_registry(registry_path(plugins_dir)).entries
+    entries = registry.read_registry(registry.registry_path(plugins_dir)).entries
     return list(sync.lacking(session, entries.values(), entries, plugins_dir))
 
 
@@ -225,7 +204,7 @@ def came_from(root: str, environ: Mapping[str, str]) -> str:
             found = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")
             return found.decode().strip()
     with suppress(OSError, ValueError):
-        return Path(root, SOURCE).read_text(encoding="utf-8").strip()
+        return Path(root, shipped_files.SOURCE).read_text(encoding="utf-8").strip()
     return ""
 
 
@@ -233,7 +212,7 @@ def _finish(
     session: Session, source: PluginSource, root: str, name: str, *, yes: bool, timeout: float
 ) -> None:
     """Install missing plugins, link the program, set up completion, print the next steps."""
-    launcher = os.path.join(root, "core", name)
+    launcher, environ = os.path.join(root, "core", name), session.environ
     if not is_launcher(launcher):
         if os.path.lexists(launcher):
             raise OperationError(f"{launcher}: already exists and is not a launcher", "move it")
@@ -244,17 +223,18 @@ def _finish(
         sync.command(there, None, False, yes, timeout)
     if there.lock_on_disk is None:
         there.refresh_lock()
-    link = os.path.join(home(session.environ), ".local", "bin", name)
-    make_directory(os.path.dirname(link))
+    link = os.path.join(home(environ), ".local", "bin", name)
+    atomic.make_directory(os.path.dirname(link))
     if not os.path.lexists(link):
-        write_link(link, launcher)
-    on_path = find_program(name, session.environ)
-    is_found = on_path is not None and os.path.realpath(on_path) == os.path.realpath(launcher)
-    start = name if is_found else link if os.path.realpath(link) == launcher else launcher
-    if (is_found or start == link) and (shell := uncompleted_shell(name, session.environ)):
-        complete_in(shell, name, session.environ, present=True)
-    if not is_found:
+        atomic.write_link(link, launcher)
+    started, real = find_program(name, environ), os.path.realpath(launcher)
+    start = link if os.path.realpath(link) == real else launcher
+    if started and os.path.realpath(started) == real:
+        start = name
+    else:
         session.messages.line(f"to call it {name}, put ~/.local/bin first on PATH")
+    if start != launcher and (shell := uncompleted_shell(name, environ)):
+        complete_in(shell, name, environ, present=True)
     found = there.contents((), deep=True).commands
     commands = plural(len(found), "command")
     session.show_lines(

@@ -16,18 +16,14 @@ from builtin_plugins.administration.plugins.sources.git import ask_server, write
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.installations import launchers_in
-from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
+from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.files.atomic import copy_tree, is_tree
 from builtin_plugins.io.git.call import Git, login_of
 from host import OperationError, UsageError
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
 _NOT_COPIED = (".git", ".venv", "cli.lock", "cli.lock.index", "__pycache__")
-_RULES = Rules(
-    stays=lambda paths: any(one.split("/")[0] in _OURS for one in paths),
-    members=MOST_FILES,
-    size=MOST_BYTES,
-)
+_RULES = Rules(stays=lambda paths: any(one.split("/")[0] in _OURS for one in paths))
 
 
 def team_source(text: str) -> PluginSource:
@@ -45,8 +41,7 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
     elif source.has_checksum:
         packed = Path(tx.area, "archive")
         bring_file(source.address, "", packed, tx)
-        called = source.entry.source
-        extract(packed, Path(tx.tree), _RULES, called=called, seconds=tx.seconds)
+        extract(packed, Path(tx.tree), source.entry.source, _RULES, tx.seconds)
     else:
         _copy(source.address, tx)
     check_tree(tx.tree, source.entry.source)

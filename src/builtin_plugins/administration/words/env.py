@@ -7,7 +7,6 @@ from typing import Any
 from host import (
     SourceError,
     Terminal,
-    UsageError,
     Variable,
     declared_secrets,
     masked,
@@ -72,11 +71,7 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
         found = session.find(found.words)  # perhaps a category with an entrypoint
     if found.definition is None or not found.definition.entrypoint:
         return words, ()
-    names = words[len(found.words) :]
-    for name in names:
-        if not (name.isascii() and name.isidentifier()):
-            raise UsageError(f"{name}: neither a word of {' '.join(found.words)} nor a name")
-    return found.words, names
+    return found.words, words[len(found.words) :]
 
 
 def _described(name: str, one: Variable | None) -> dict[str, Any]:

@@ -11,16 +11,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.project import nearest_project
-from builtin_plugins.administration.recipes import (
-    DIRECTORY,
-    FILE,
-    NAME,
-    Recipe,
-    Tool,
-    recipes_in,
-    tool_of,
-)
+from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.recipes import Recipe, Tool, recipes_in, tool_of
+from builtin_plugins.administration.words.new import check_words
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
@@ -28,8 +23,6 @@ from builtin_plugins.plugins_folder.directory import read_manifest
 from builtin_plugins.plugins_folder.registry import NAME_RULE, effective_registry, is_plugin_name
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
-from host.run.catalog import NOT_CATEGORIES
-from host.run.confirm import is_agreed, is_attended
 
 _SHEBANG = "#!/bin/sh\n"
 
@@ -50,21 +43,10 @@ def command(
     """
     source = Path(os.path.abspath(file))
     tool = tool_of(source)
-    if not source.is_file():
-        raise OperationError(f"{file}: there is no such file")
     words = words or (tool.name,)
-    for word in words:
-        if not is_word(word):
-            raise UsageError(
-                f"{word}: cannot be the word of a category", "use letters, digits and ._-"
-            )
-    if words[0] in NOT_CATEGORIES:
-        raise UsageError(f"{words[0]}: this word is reserved", "choose another one")
-    is_agreed_to = yes or not tool.listing
+    check_words(words)
     question = f"Run {tool.name} to list the recipes of {source}?"
-    if not (is_agreed_to or (is_attended() and is_agreed(question))):
-        what = f"{source}: nothing was imported"
-        raise OperationError(what, "to agree without a question, add --yes")
+    confirm(question, yes or not tool.listing, f"{source}: nothing was imported", required=True)
     recipes = recipes_in(source, tool, session.environ)
     if not recipes:
         raise OperationError(f"{source}: contains no recipes")
@@ -80,7 +62,7 @@ def command(
             about = {"description": f"Recipes of {source.name}", "requires": [tool.name]}
             write_file(str(folder / "category.json"), _json({"name": tool.name, **about}))
         _synchronize(session, folder, source, scripts)
-    count = "1 command" if len(scripts) == 1 else f"{len(scripts)} commands"
+    count = plural(len(scripts), "command")
     session.show_lines(f"{folder}: {count}", f"try it:  {session.program} {' '.join(words)}")
 
 
@@ -123,13 +105,13 @@ def _scripts(
             )
         else:
             seen.add(path)
-            yield path, _script(tool, source, recipe, _call(tool, source, path.parent, root))
+            yield path, _script(tool, source, recipe, path.parent, root)
 
 
-def _call(tool: Tool, source: Path, folder: Path, root: str) -> str:
-    """Return the words that start the tool, for a script in `folder`, quoted for sh.
+def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -> str:
+    """Return the script of a recipe in `folder`.
 
-    Paths are relative to the script if the file is in the same installation or project.
+    Its paths are relative to the script if the file is in the same installation or project.
     """
     inside = Path(os.path.realpath(root)) in source.resolve().parents
 
@@ -139,19 +121,18 @@ def _call(tool: Tool, source: Path, folder: Path, root: str) -> str:
         relative = os.path.relpath(path.resolve(), folder.resolve())
         return f'"${{0%/*}}"/{shlex.quote(relative)}'
 
-    places = {FILE: place(source), DIRECTORY: place(source.parent)}
-    places[NAME] = shlex.quote(source.name)
-    return " ".join(places.get(word) or shlex.quote(word) for word in tool.call)
-
-
-def _script(tool: Tool, source: Path, recipe: Recipe, call: str) -> str:
+    call = tool.call.format(
+        file=place(source),
+        directory=place(source.parent),
+        name=shlex.quote(source.name),
+        recipe=shlex.quote(recipe.name),
+    )
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
-    aliases = [alias for alias in definition.pop("aliases", ()) if is_word(alias)]
+    aliases = [*filter(is_word, definition.pop("aliases", ()))]
     if aliases:
         definition["aliases"] = aliases
     block = "".join(f"# {line}\n" for line in _json(definition).splitlines())
-    words = " ".join(map(shlex.quote, (recipe.name, *tool.last)))
-    code = f'# /// command\n{block}# ///\nexec {call} {words} "$@"\n'
+    code = f'# /// command\n{block}# ///\nexec {call} "$@"\n'
     return f"{_SHEBANG}{_mark(source, code)}\n{code}"
 
 

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import remove_tree
-from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
@@ -36,8 +35,6 @@ def new_command(
     its own comment becomes the definition. Without --lang the script is for bash.
     """
     file = options["from"]  # not a valid parameter name
-    if move and not file:
-        raise UsageError("--move needs --from")
     if file:
         with os_errors_explained(file):
             _make(session, words, {_extension(os.path.basename(file)): Path(file).read_bytes()})
@@ -109,17 +106,21 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     )
 
 
+def check_words(words: tuple[str, ...]) -> None:
+    """Raise UsageError unless these can be the words of a command or category."""
+    for word in words:
+        if not is_word(word):
+            raise UsageError(f"{word}: cannot be a command's name", "use letters, digits and ._-")
+    if words[0] in NOT_CATEGORIES:
+        raise UsageError(f"{words[0]}: this name is reserved", "choose another one")
+
+
 def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]) -> None:
     """Write a command or category below the commands' directory, and missing categories above it.
 
     The keys of `files` are appended to the path of the words: "/command.json", or ".sh".
     """
-    for word in words:
-        if not is_word(word):
-            what = f"{word}: cannot be the word of a command or a category"
-            raise UsageError(what, "use letters, digits and ._-")
-    if words[0] in NOT_CATEGORIES:
-        raise UsageError(f"{words[0]}: this word is reserved", "choose another one")
+    check_words(words)
     found = session.find(words)
     owner = found.definition if found.kind == "command" else None
     if owner and (len(found.words) == len(words) or not owner.is_script):
@@ -159,20 +160,19 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
         raise OperationError(f"{target}: already exists", "choose another name, or remove it")
     with os_errors_explained(target):
         os.makedirs(directory, exist_ok=True)
-        with locked(os.path.realpath(directory), PATIENCE):
-            try:
-                _discard(stage)
-                for name, content in files.items():
-                    path = Path(stage + name.removeprefix(top))
-                    path.parent.mkdir(parents=True, exist_ok=True)
-                    text = content if isinstance(content, bytes) else content.encode()
-                    path.write_bytes(text)
-                    if text.startswith(b"#!") or isinstance(content, bytes):
-                        path.chmod(0o755)
-                os.rename(stage, target)
-            except BaseException:
-                _discard(stage)
-                raise
+        _discard(stage)
+        try:
+            for name, content in files.items():
+                path = Path(stage + name.removeprefix(top))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                text = content if isinstance(content, bytes) else content.encode()
+                path.write_bytes(text)
+                if text.startswith(b"#!") or isinstance(content, bytes):
+                    path.chmod(0o755)
+            os.rename(stage, target)
+        except BaseException:
+            _discard(stage)
+            raise
 
 
 def _discard(stage: str) -> None:

@@ -18,9 +18,8 @@ from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
 from builtin_plugins.io.files.undo import os_errors_explained
-from host import OperationError, printable
+from host import OperationError
 from host.cli.session import Session
-from host.run.confirm import is_attended
 
 
 def command(session: Session, purge: bool, yes: bool) -> None:
@@ -48,9 +47,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         f"  {sys.prefix}: the Python environment; remove it when nothing else uses it",
         *(f"  {one}: another installation, which uses that environment" for one in siblings),
     )
-    if not (yes or is_attended()):
-        raise OperationError("there is no terminal to ask on; nothing was removed", "add --yes")
-    confirm(f"Uninstall {printable(program)}?", yes, "nothing was changed")
+    confirm(f"Uninstall {program}?", yes, "nothing was removed", required=True)
     with os_errors_explained():
         for shell in completed:
             completion.complete_in(shell, program, environ, present=False)
@@ -80,8 +77,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
         trees = [one for one in own if is_tree(one) and os.path.realpath(one).startswith(inside)]
         if is_tree(layout.core_dir):
             trees += [os.path.join(layout.core_dir, one) for one in os.listdir(layout.core_dir)]
-        below = tuple(os.path.join(path, "") for path in trees)
-        paths = [*(path for path in paths if not path.startswith(below)), *trees]
+        paths += trees
     paths += _links(session.environ, launchers)
     config_file = os.path.join(layout.core_dir, "cli.json")
     last = [*launchers, config_file] if config_file in paths else launchers
@@ -95,7 +91,7 @@ def _unchanged(root: str) -> Iterator[str]:
     for file in shipped_files():
         path = os.path.join(root, file.relative)
         linked = os.path.islink(os.path.dirname(path))  # then the file is outside
-        ours = not linked and file.became(root) in ("same", "former")
+        ours = not linked and os.path.lexists(path) and file.became(root) != "changed"
         if ours and not os.path.samefile(path, file.source):
             yield path
     for record in (os.path.join(root, one) for one in (RECORD, SOURCE)):

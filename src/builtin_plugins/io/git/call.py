@@ -27,7 +27,6 @@ _OPTIONS = (
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
 _UNREAD = "fatal: Could not read from remote repository"  # follows the reason, which ssh prints
-_KEPT_WORDS = 4000  # characters of git's messages that are searched for the error
 
 
 def login_of(address: str) -> dict[str, str]:
@@ -99,7 +98,7 @@ class Git:
         lines = [line.strip() for line in before.split("\n") if line.strip()]
         reasons = [line for line in lines if line.startswith(("fatal:", "error:", "ERROR"))]
         reason = [*reasons, *lines[-1:], unread or "failed without a message"][0]
-        return masked_text(reason[:_KEPT_WORDS])[:500]
+        return masked_text(reason)[:500]
 
     def _environment(self) -> dict[str, str]:
         found = {

@@ -6,7 +6,7 @@ from tempfile import TemporaryDirectory
 
 from builtin_plugins.io.addresses import fetchable
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.setup.linux import elevated, state, swap
+from builtin_plugins.setup.linux import state, swap
 from builtin_plugins.setup.linux.prepare import bring
 from builtin_plugins.setup.tool_settings import Settings, variable
 from host import OperationError
@@ -38,7 +38,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(f"{name}: {refusal}") from None
     state.refuse_foreign(places)
-    sudo = elevated.find_sudo(places)
+    sudo = swap.find_sudo(places)
     if sudo is None:
         for problem in swap.install(places, partial(bring, settings, reporter)):
             reporter.warn(str(problem))
@@ -46,7 +46,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
         # The caller prepares the files that root swaps in; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            elevated.run(sudo, settings, reporter, bring(settings, reporter, stage))
+            swap.run_with_sudo(sudo, settings, reporter, bring(settings, reporter, stage))
     if places.bin_dir not in settings.environ.get("PATH", places.bin_dir).split(":"):
         reporter.warn(f"{places.bin_dir} is not on your PATH")
     return places.link
@@ -60,11 +60,11 @@ def uninstall(settings: Settings, reporter: Reporter) -> bool:
         if is_own[path] is False:
             reporter.warn(f"{path} is kept: setup did not create it")
     if True in is_own.values():
-        sudo = elevated.find_sudo(places)
+        sudo = swap.find_sudo(places)
         if sudo is None:
             swap.uninstall(places)
         else:
-            elevated.run(sudo, settings, reporter)
+            swap.run_with_sudo(sudo, settings, reporter, ())
     if state.is_installed(places):
         raise OperationError(f"{settings.name} is kept: setup did not install it")
     return True in is_own.values()

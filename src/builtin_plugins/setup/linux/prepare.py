@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from builtin_plugins.io.addresses import shown
-from builtin_plugins.io.archive import extract
+from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.download import Limits, download
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.progress import Reporter
@@ -14,7 +14,9 @@ from builtin_plugins.setup.tool_settings import Settings
 from host import OperationError
 
 _ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
-_PICTURES = {b"\x89PNG\r\n\x1a\n": "icon.png", b"<svg": "icon.svg", b"<?xml": "icon.svg"}
+_LARGEST = Rules(members=100_000, size=8 << 30)
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # their first bytes
+_FETCHED_ICON = os.path.join(state.MARK, "icon")
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
@@ -32,7 +34,7 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
     if version not in store.versions() or not _find_launcher(tree, settings):
         tree = source = os.path.join(stage, "new")
         reporter.info("Unpacking")
-        extract(archive, Path(tree), called=shown(address))
+        extract(archive, Path(tree), shown(address), _LARGEST)
         _complete(tree, settings, reporter)
     archive.unlink()
     launcher, icon = _find_launcher(tree, settings), _find_icon(tree, settings)
@@ -44,17 +46,16 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> Application:
 def _complete(tree: str, settings: Settings, reporter: Reporter) -> None:
     """Add setup's mark and the icon to the files; raises OperationError without a launcher."""
     if not _find_launcher(tree, settings):
-        tried = ", ".join(dict.fromkeys(_launchers(settings)))
+        tried = ", ".join(_launchers(settings))
         raise OperationError(f"the archive has no program to start (looked for {tried})")
     own = os.path.join(tree, state.MARK)
     make_directory(own, 0o755)
     write_file(os.path.join(own, settings.tool), "", 0o644)
     if settings.values["ICON_URL"]:
         try:
-            _fetch_icon(Path(own), settings.values["ICON_URL"])
+            _fetch_icon(Path(tree, _FETCHED_ICON), settings.values["ICON_URL"])
         except OperationError as failure:
-            instead = "the archive's own is used" if _find_icon(tree, settings) else "there is none"
-            reporter.warn(f"icon: {failure}; {instead}")
+            reporter.warn(f"icon: {failure}")
 
 
 def _launchers(settings: Settings) -> tuple[str, ...]:
@@ -64,45 +65,36 @@ def _launchers(settings: Settings) -> tuple[str, ...]:
 
 
 def _find_launcher(tree: str, settings: Settings) -> str:
-    programs = (one for one in _launchers(settings) if state.is_program(tree, one))
-    return next(programs, "")
+    return next((one for one in _launchers(settings) if state.is_program(tree, one)), "")
 
 
 def _find_icon(tree: str, settings: Settings) -> str:
     """Return the icon's path inside `tree`: the fetched one, else the archive's own."""
-    fetched = [os.path.join(state.MARK, name) for name in sorted(set(_PICTURES.values()))]
-    pictures = (one for one in (*fetched, settings.values["ICON"]) if state.is_file(tree, one))
-    return next(pictures, "")
+    icons = (_FETCHED_ICON, settings.values["ICON"])
+    return next((one for one in icons if state.is_file(tree, one)), "")
 
 
-def _fetch_icon(own: Path, address: str) -> None:
-    fetched = own / "fetched"
-    download(address, fetched, limits=_ICON_LIMITS)
-    with fetched.open("rb") as file:
-        start = file.read(512).lstrip(b"\xef\xbb\xbf \r\n\t")
-    for beginning, name in _PICTURES.items():
-        if start.startswith(beginning):
-            fetched.chmod(0o644)
-            fetched.rename(own / name)
-            return
-    fetched.unlink()
-    raise OperationError("the server sent no picture")
+def _fetch_icon(icon: Path, address: str) -> None:
+    download(address, icon, limits=_ICON_LIMITS)
+    icon.chmod(0o644)
+    if not icon.read_bytes().lstrip(b"\xef\xbb\xbf \r\n\t").startswith(_PICTURES):
+        icon.unlink()
+        raise OperationError("the server sent no picture")
 
 
 def _menu_entry(settings: Settings, icon: str) -> str:
     """Return the menu entry (Desktop Entry Specification 1.5)."""
-    categories = settings.values["CATEGORIES"].rstrip(";")
     lines = [
         "[Desktop Entry]",
         "Type=Application",
         f"Name={settings.name.translate(_STRING_ESCAPES)}",
         f"Exec={_command(settings.places.link).translate(_STRING_ESCAPES)} %U",
-        f"Icon={icon.translate(_STRING_ESCAPES)}" if icon else "",
+        *([f"Icon={icon.translate(_STRING_ESCAPES)}"] if icon else []),
         "Terminal=false",
-        f"Categories={categories};" if categories else "",
+        f"Categories={settings.values['CATEGORIES']}",
         state.menu_mark(settings.tool),
     ]
-    return "".join(f"{line}\n" for line in lines if line)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _command(program: str) -> str:

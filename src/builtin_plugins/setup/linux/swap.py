@@ -1,32 +1,35 @@
 """Make a prepared version the installed one, or remove everything that setup installed.
 
 At any moment the link starts the old version or the new one. Each step is one rename with an undo
-step.
+step. This is the only part of setup that may need root. It then runs as
+`sudo PYTHON -I -m builtin_plugins.setup.linux.swap …` with every path as an argument, because sudo
+drops the environment; `run_with_sudo` is the caller, `main` the callee.
 """
 
 import os
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
 
-from builtin_plugins.io.files.atomic import (
-    discard,
-    make_directory,
-    sync_directory,
-    temporary,
-    write_file,
-    write_link,
+from builtin_plugins.io.files import atomic
+from builtin_plugins.io.files.undo import (
+    cleanup_on_signal,
+    os_errors_explained,
+    signals_blocked,
+    undoing,
 )
-from builtin_plugins.io.files.undo import signals_blocked, undoing
+from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import state
-from builtin_plugins.setup.tool_settings import Places
+from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, variable
 from builtin_plugins.store import staging
-from host import OperationError
+from host import HostError, Messages, OperationError, find_program
 
 BUSY = "another setup is running"
 
-_write_menu = partial(write_file, mode=0o644)
+_write_menu = partial(atomic.write_file, mode=0o644)
 
 
 class Application(NamedTuple):
@@ -63,18 +66,18 @@ def _swap_in(places: Places, application: Application) -> None:
         raise OperationError(f"{source or store.path(version)} has no program {launcher}")
     with signals_blocked(), undoing() as undo:
         for path in (places.link, places.desktop_file):
-            make_directory(os.path.dirname(path), 0o755, undo)
+            atomic.make_directory(os.path.dirname(path), 0o755, undo)
         if source:
             store.commit(source, version, undo)
         target = os.path.join(store.link, launcher)
         if version != store.current:
             if state.is_installed(places) and os.readlink(places.link) != target:
                 # The new version may lack the old launcher: link directly to the old version.
-                _replace(write_link, places.link, os.path.realpath(places.link), undo)
+                _replace(atomic.write_link, places.link, os.path.realpath(places.link), undo)
             store.activate(version, undo)
         _replace(_write_menu, places.desktop_file, menu, undo)
-        _replace(write_link, places.link, target, undo)
-    sync_directory(places.bin_dir)
+        _replace(atomic.write_link, places.link, target, undo)
+    atomic.sync_directory(places.bin_dir)
 
 
 def uninstall(places: Places) -> None:
@@ -86,7 +89,7 @@ def uninstall(places: Places) -> None:
     with store.locked(BUSY, mode=0o755):
         is_own = state.owners(places)
         with signals_blocked(), undoing() as undo:
-            for write, path in (_write_menu, places.desktop_file), (write_link, places.link):
+            for write, path in (_write_menu, places.desktop_file), (atomic.write_link, places.link):
                 if is_own[path]:
                     _replace(write, path, None, undo)
             if is_own[places.install_dir]:
@@ -98,7 +101,7 @@ def uninstall(places: Places) -> None:
 def clear(places: Places) -> list[OperationError]:
     """Remove leftovers of killed changes, with the lock held; return errors for the others."""
     for path in (places.link, places.desktop_file):
-        discard(temporary(path))
+        atomic.discard(atomic.temporary(path))
     # A killed change may have left the link pointing directly to a version.
     real = os.path.relpath(os.path.realpath(places.link), os.path.realpath(places.install_dir))
     return state.store_of(places).collect(keep=[real.partition("/")[0]])
@@ -119,3 +122,91 @@ def _set(write: Callable[[str, str], None], path: str, content: str | None) -> N
         os.unlink(path)
     else:
         write(path, content)
+
+
+def find_sudo(places: Places) -> str | None:
+    """Return the path of sudo if a change needs it, None if the caller has the rights.
+
+    Raises OperationError naming the directories if sudo is needed but missing.
+    """
+    changed = (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file))
+    missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
+    sudo = find_program("sudo", {})  # the system's sudo: settings may have changed PATH
+    if missing and sudo is None:
+        names = ", ".join(variable(places.tool, suffix) for suffix in PATHS)
+        raise OperationError(
+            f"no right to write to {', '.join(missing)}, and there is no sudo",
+            f"run it as root, or set {names} to places of your own",
+        )
+    return sudo if missing else None
+
+
+def _closed_directory(path: str) -> str:
+    """Return `path`, or the nearest existing one above, if the caller may not write to it; else "".
+
+    Another run may remove it meanwhile, so its rights are checked through a descriptor.
+    """
+    try:
+        directory = os.open(path, os.O_PATH | os.O_CLOEXEC)
+    except OSError:  # missing or inaccessible
+        return _closed_directory(os.path.dirname(path))
+    try:
+        is_open = os.access(".", os.W_OK | os.X_OK, dir_fd=directory)
+    finally:
+        os.close(directory)
+    return "" if is_open else path
+
+
+def run_with_sudo(
+    sudo: str, settings: Settings, reporter: Reporter, application: Sequence[str]
+) -> None:
+    """Install the application with sudo, or uninstall if it is empty.
+
+    Raises OperationError with everything that sudo printed.
+    """
+    places = settings.places
+    changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"
+    reporter.info(f"sudo will be asked to change {changed}")
+    # -I: ignore PYTHON* variables and the current directory
+    command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
+    command += [*places, *application]
+    # Ctrl-C also reaches sudo, and the elevated step undoes its work.
+    with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
+        _, printed = process.communicate()
+    lines = [line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()]
+    if process.returncode:
+        raise OperationError(f"with sudo: {'; '.join(lines) or 'failed without a message'}")
+    for line in lines:
+        reporter.warn(line)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Install a version, or uninstall; raises HostError.
+
+    The arguments are the fields of `Places`, followed by those of `Application` to install.
+    """
+    places = Places(*arguments[: len(Places._fields)])
+    application = arguments[len(places) :]
+    with os_errors_explained():
+        if application:
+            for problem in install(places, partial(_copy, Application(*application))):
+                Messages("setup", {}).line(str(problem))
+        else:
+            uninstall(places)
+    return 0
+
+
+def _copy(application: Application, stage: str) -> Application:
+    """Copy the files that the caller of sudo prepared, so that root owns them."""
+    if not application.source:
+        return application
+    tree = os.path.join(stage, "new")
+    atomic.copy_tree(application.source, tree)
+    return application._replace(source=tree)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(cleanup_on_signal(lambda: main(sys.argv[1:])))
+    except HostError as failure:
+        sys.exit(str(failure))

@@ -66,7 +66,7 @@ tasks:
     internal: true
     cmds: ["true"]
 """
-PACKAGE = json.dumps({"scripts": {"prebuild": "x", "build": "echo built", "test:unit": "echo u"}})
+PACKAGE = json.dumps({"scripts": {"build": "echo built", "test:unit": "echo u"}})
 
 
 def listed(made: Made, *words: str) -> dict[str, str]:
@@ -132,8 +132,8 @@ def test_mise(install: Install) -> None:
     """The program answers as `mise tasks ls --json` of 2026.9 does."""
     made = install({"mise.toml": ""})
     tasks = [
-        {"name": "build", "description": "Build", "hide": False, "usage": 'arg "<x>"'},
-        {"name": "db:m", "description": "", "hide": True, "usage": ""},
+        {"name": "build", "description": "Build", "hide": False},
+        {"name": "db:m", "description": "", "hide": True},
     ]
     for task in tasks:
         task |= {"aliases": [], "source": str(made.root / "mise.toml")}
@@ -148,8 +148,8 @@ def test_mise(install: Install) -> None:
     env = {"PATH": f"{program.parent}:/usr/bin:/bin"}
     assert made.run("self", "import", "mise.toml", "--yes", env=env, cwd=made.root).status == 0
     assert listed(made) == {"mise build": "Build"}
-    ran = made.run("mise", "build", "--help", env=env)
-    assert ran.stdout == f"--cd {made.root}/commands/mise/../.. run build --help\n"
+    ran = made.run("mise", "build", "-x", env=env)
+    assert ran.stdout == f"--cd {made.root}/commands/mise/../.. run build -x\n"
 
 
 def test_a_file_elsewhere_has_its_whole_path(install: Install, tmp_path: Path) -> None:
@@ -242,7 +242,8 @@ def test_a_tool_runs_only_if_the_user_agreed(install: Install) -> None:
     assert made.run("self", "import", str(file), env=PATHS).all == (
         1,
         "",
-        f"cli: {file}: nothing was imported; to agree without a question, add --yes\n",
+        f"cli: {file}: nothing was imported, because there is no terminal to ask on; "
+        "to agree without a question, add --yes\n",
     )
 
 

@@ -27,12 +27,10 @@ def test_trust_by_path_and_its_list(shop: Shop) -> None:
     assert shop.run("self", "trust", "--list").all == (0, "no project is trusted\n", "")
     assert shop.run("self", "trust", root, "--yes", at=above).stdout == f"{root}: trusted\n"
     assert shop.run("build").status == 0
-    assert shop.run("self", "trust", "--list").stdout == f"{root}  trusted\n"
-    shop.write({".cli/commands/build": BUILD.replace("Build", "Make")})
-    assert shop.run("self", "trust", "--list").stdout == f"{root}  changed\n"
+    assert shop.run("self", "trust", "--list").stdout == f"{root}\n"
     shutil.rmtree(root)
     done = shop.run("self", "trust", "--list", "--format", "json", at=above)
-    assert json.loads(done.stdout) == {"projects": [{"path": root, "state": "gone"}]}
+    assert json.loads(done.stdout) == {"projects": [{"path": root}]}
     forgotten = (0, f"{root}: no longer trusted\n", "")
     for _ in range(2):
         assert shop.run("self", "trust", root, "--forget", at=above).all == forgotten
@@ -53,7 +51,7 @@ def test_trust_again_forgets_what_is_gone(shop: Shop) -> None:
     ("words", "line"),
     [
         (["--list", "--yes"], "self trust: --list and --yes cannot be given together"),
-        (["--list", "x"], "--list shows every project and takes no DIRECTORY"),
+        (["--list", "x"], "self trust: --list and directory cannot be given together"),
     ],
 )
 def test_options_that_do_not_fit(shop: Shop, words: list[str], line: str) -> None:
@@ -149,7 +147,7 @@ def test_doctor_of_projects(shop: Shop) -> None:
         return [
             (one["message"], one["remedy"], one["hint"])
             for one in rows
-            if one["check"] == "projects"
+            if one["check"] in ("projects", "definitions")
         ]
 
     text = "commands of this project are not trusted, so they ask before they run"
@@ -158,4 +156,5 @@ def test_doctor_of_projects(shop: Shop) -> None:
     assert found() == []
     shop.root.chmod(0o777)
     text = "every user can write to it, so this project is ignored"
-    assert found() == [(f"{shop.root}: {text}", f"run: chmod o-w {shop.root}", False)]
+    chmod = f"run: chmod o-w {shop.root}"
+    assert found() == [(f"{shop.root}:1:1: {text}", chmod, False)]

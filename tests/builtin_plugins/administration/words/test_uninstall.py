@@ -92,7 +92,8 @@ def test_it_asks(made: Made) -> None:
     refused = made.run("self", "uninstall")
     assert refused.status == 1
     assert refused.stderr == (
-        "acme: there is no terminal to ask on; nothing was removed; add --yes\n"
+        "acme: nothing was removed, because there is no terminal to ask on; "
+        "to agree without a question, add --yes\n"
     )
     assert f"  {made.launcher}\n" in refused.stdout
     assert files_of(made.root) == before
@@ -147,7 +148,7 @@ def test_completion_of_somebody_else_stays(made: Made) -> None:
     fish = made.home / ".config/fish/completions/acme.fish"
     fish.parent.mkdir(parents=True)
     fish.write_text("complete -c acme\n")
-    assert made.run("self", "completion", "fish", "--uninstall").stdout == f"is not in {fish}\n"
+    assert made.run("self", "completion", "fish", "--uninstall").stdout == f"removed from {fish}\n"
     for option in ("--install", "--uninstall"):
         assert made.run("self", "completion", "fish", option).status == 0
     # Another installation of that name completes by the same line.

@@ -18,8 +18,8 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux.elevated import find_sudo
 from builtin_plugins.setup.linux.state import is_installed
+from builtin_plugins.setup.linux.swap import find_sudo
 from builtin_plugins.setup.tool_settings import Places, Settings
 from builtin_plugins.store import STAGE
 from host.errors import HostError, OperationError, UsageError
@@ -261,7 +261,7 @@ def test_the_menu_entry_starts_the_program(version: str, desk: Desk) -> None:
 
 def test_the_icon_is_fetched(desk: Desk) -> None:
     desk.run(TOOL_ICON_URL=desk.site.add("/icon", PNG))
-    icon = desk.install_dir / "current/.cli-setup/icon.png"
+    icon = desk.install_dir / "current/.cli-setup/icon"
     assert icon.read_bytes() == PNG
     assert f"Icon={icon}\n" in desk.menu.read_text()
     validate(desk.menu)
@@ -415,7 +415,7 @@ def test_a_dangling_link_of_its_own_is_mended(desk: Desk) -> None:
 
 BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
     "cut short": (httpserver.cut(application("two"), 100, etag=None), "tried 5 times"),
-    "a web page": (b"<!doctype html>", "looks like a web page"),
+    "a web page": (b"<!doctype html>", "it is not a .tar"),
     "204": (httpserver.status(204), "answered 204"),
     "a lie about its length": (application("two")[:-40], "damaged or cut short"),
     "traversal": (tar(Member("../x"), Member("T/Tool", mode=0o755)), "leads out of the archive"),
@@ -423,7 +423,10 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
         tar(symlink("T/x", "../../y"), Member("T/Tool", mode=0o755)),
         "out of the archive",
     ),
-    "device": (tar(Member("T/x", kind=b"3"), Member("T/Tool", mode=0o755)), "special file"),
+    "device": (
+        tar(Member("T/x", kind=b"3"), Member("T/Tool", mode=0o755)),
+        "is not a file",
+    ),
     "no launcher": (tar(Member("T/other", mode=0o755)), "no program to start"),
     "launcher not executable": (tar(Member("T/Tool")), "no program to start"),
     "launcher a directory": (tar(directory("T/Tool"), Member("T/x")), "no program to start"),

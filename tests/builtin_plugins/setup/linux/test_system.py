@@ -120,7 +120,7 @@ def test_without_rights_and_sudo_it_says_so_before_a_download(site: httpserver.S
     assert done.returncode == 1
     assert done.stderr == (
         "error: no right to write to /opt, /usr/local/bin, /usr/share/applications, and there is "
-        "no sudo; run it as root, or set TOOL_INSTALL_DIR, TOOL_BIN_DIR and TOOL_DESKTOP_FILE to "
+        "no sudo; run it as root, or set TOOL_INSTALL_DIR, TOOL_BIN_DIR, TOOL_DESKTOP_FILE to "
         "places of your own\n"
     )
     assert site.requests == []
@@ -168,7 +168,7 @@ def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         'exec env -i PATH="$PATH" SUDO_USER=u "$@"\n'
     )
     stub.chmod(0o755)
-    monkeypatch.setattr("builtin_plugins.setup.linux.elevated.find_sudo", lambda *_: str(stub))
+    monkeypatch.setattr("builtin_plugins.setup.linux.swap.find_sudo", lambda *_: str(stub))
     return stub
 
 
@@ -194,7 +194,7 @@ def test_the_elevated_step_gets_every_path_as_an_argument(
     asked = (stub_sudo.parent / "log").read_text().splitlines()
     assert re.fullmatch(rf"{tmp_path}/own/cli-setup-\w+/new", asked[-1])
     assert asked[1:11] == [
-        *("-I", "-m", "builtin_plugins.setup.linux.elevated", "tool"),
+        *("-I", "-m", "builtin_plugins.setup.linux.swap", "tool"),
         *(f"{tmp_path}/opt/a b", f"{tmp_path}/bin", f"{tmp_path}/share/tool.desktop"),
         *(version, "Tool", "[Desktop Entry]"),
     ]
@@ -261,7 +261,7 @@ def test_sudo_is_the_systems_whatever_path_says() -> None:
         (folder / "sudo").write_text("#!/bin/sh\n")
         (folder / "sudo").chmod(0o755)
         code = (
-            "from builtin_plugins.setup.linux.elevated import Places, find_sudo\n"
+            "from builtin_plugins.setup.linux.swap import Places, find_sudo\n"
             "print(find_sudo(Places('t', '/opt/t', '/usr/local/bin', '/usr/share/t.desktop')))"
         )
         found = subprocess.check_output(

@@ -8,7 +8,7 @@ from pathlib import Path
 from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource, Staged
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
+from builtin_plugins.io.archive import Rules, extract
 
 
 class Source(PluginSource):
@@ -24,8 +24,8 @@ class Source(PluginSource):
     def fetch(self, tx: Transaction) -> Staged:
         packed = Path(tx.area, "archive")
         sha256 = bring_file(self.address, self.entry.sha256, packed, tx)
-        rules = Rules(stays=_is_category, members=MOST_FILES, size=MOST_BYTES)
-        extract(packed, Path(tx.tree), rules, called=self.entry.source, seconds=tx.seconds)
+        rules = Rules(stays=_is_category)
+        extract(packed, Path(tx.tree), self.entry.source, rules, tx.seconds)
         return self.described(self.entry.replaced(sha256=sha256), tx, tx.tree, self.entry.source)
 
 

@@ -19,7 +19,7 @@ def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
         # Imported here because requests takes a tenth of a second and most changes do not need it.
         from builtin_plugins.io.download import Limits, download
 
-        limits = Limits(seconds=tx.seconds, stall=min(30, tx.seconds), size=MOST_BYTES)
+        limits = Limits(seconds=tx.seconds, size=MOST_BYTES)
         with tx.reporter.progress(shown(address)) as progress:
             return download(address, target, limits=limits, sha256=sha256, progress=progress)
     try:

@@ -12,7 +12,7 @@ from urllib.parse import quote
 
 from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.io.archive import MOST_BYTES, MOST_FILES, Rules, extract
+from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
@@ -29,7 +29,6 @@ _SITES = {
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _QUOTED = re.compile(r"[\s@#;]")  # characters that end a path in pip's addresses
-_RULES = Rules(strip=False, members=MOST_FILES, size=MOST_BYTES)
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 
 
@@ -170,7 +169,7 @@ def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
         git("archive", "--format=tar", f"--output={packed}", commit)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
-    extract(packed, Path(target), _RULES, called=called)
+    extract(packed, Path(target), called, AS_STORED)
     packed.unlink()
     for name in submodules:
         os.rmdir(os.path.join(target, name))

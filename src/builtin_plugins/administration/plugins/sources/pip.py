@@ -37,6 +37,7 @@ from builtin_plugins.administration.program.environment.copy import (
     copied_environment,
 )
 from builtin_plugins.administration.program.environment.distributions import (
+    check_change,
     find_distribution,
     installed_commit,
     installed_version,
@@ -44,7 +45,6 @@ from builtin_plugins.administration.program.environment.distributions import (
     protected,
 )
 from builtin_plugins.administration.program.environment.installations import remember
-from builtin_plugins.administration.program.environment.owned_files import check_change
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError

@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import stat
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from builtin_plugins.administration.program.environment.distributions import installed
 from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
-from builtin_plugins.administration.program.environment.owned_files import installed
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_system, write_file
 from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
@@ -103,13 +102,11 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     with _held(PATIENCE, waiting) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
-            _discard(copy.path)
-            if os.path.lexists(copy.path):
-                raise OperationError(f"{copy.path}: is in the way and cannot be removed")
-            copy_tree(copy.prefix, copy.path, copy_function=_link_or_copy)
+            shutil.rmtree(copy.path, ignore_errors=True)
+            copy_tree(copy.prefix, copy.path, copy_function=os.link)
             yield copy
         finally:
-            _discard(copy.path)
+            shutil.rmtree(copy.path, ignore_errors=True)
 
 
 def drop_abandoned_copy() -> None:
@@ -117,16 +114,7 @@ def drop_abandoned_copy() -> None:
     copy = VenvCopy()
     if os.path.isdir(copy.path):
         with suppress(OperationError), _held():
-            _discard(copy.path)
-
-
-def _discard(path: str) -> None:
-    """Remove a copy, even if a package's code has made directories in it read-only."""
-    shutil.rmtree(path, ignore_errors=True)
-    for directory, _, _ in os.walk(path):  # what is left
-        with suppress(OSError):
-            os.chmod(directory, stat.S_IRWXU)
-    shutil.rmtree(path, ignore_errors=True)
+            shutil.rmtree(copy.path, ignore_errors=True)
 
 
 def _held(patience: float = 0.0, waiting: Waiting | None = None) -> AbstractContextManager[int]:
@@ -144,14 +132,6 @@ def _repoint_scripts(path: str, prefix: str) -> None:
             content = file.read()
         if old in content:
             write_file(script, content.replace(old, new))
-
-
-def _link_or_copy(source: str, target: str) -> None:
-    """Make a hard link if the file system allows it, else a copy."""
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:
-        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def ask(

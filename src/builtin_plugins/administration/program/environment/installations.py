@@ -13,7 +13,7 @@ from glob import escape, glob
 
 from host import OperationError
 from host.run import read_regular
-from host.run.installation import data_home
+from host.run.installation import xdg_home
 
 _RECORD = "cli-host-installations"
 _LARGEST = 1 << 14  # bytes of a launcher
@@ -45,7 +45,7 @@ def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
 
 def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
     """Return other launchers of this environment: on PATH, and in the default data directory."""
-    usual = glob(os.path.join(escape(data_home(environ)), "*", "core", "*"))
+    usual = glob(os.path.join(escape(xdg_home(environ, "DATA")), "*", "core", "*"))
     found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
     own = os.path.realpath(root) + os.sep
     return sorted(path for path in found if not path.startswith(own) and is_launcher(path))

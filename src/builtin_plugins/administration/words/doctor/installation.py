@@ -16,7 +16,7 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.environment.installations import launchers_in
 from builtin_plugins.administration.program.launcher import launcher_of
-from builtin_plugins.administration.program.shipped_files import renew, shipped_files, tracked
+from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
 from builtin_plugins.io.files.atomic import remove_tree
@@ -31,13 +31,10 @@ from host.cli.session import Session
 from host.cli.trust import project_contents
 from host.planning.cache_files import can_be_made
 from host.run.catalog import Catalog
-from host.run.folders import FolderNode
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
 
 _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
-
-_STATES = {"missing": "missing", "former": "from another version of this program"}
 
 
 class Subject:
@@ -83,15 +80,12 @@ def files(subject: Subject) -> Iterator[Finding]:
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    of_team = tracked(root)
-    states: dict[str, list[str]] = {}
-    for one in shipped_files():
-        if one.relative.parts[:2] == ("core", "lib") and str(one.relative) not in of_team:
-            states.setdefault(one.became(root), []).append(os.path.join(root, one.relative))
-    fix = partial(renew, root, subject.session.messages.warn)
-    for state, what in _STATES.items():
-        if paths := states.get(state):
-            yield finding(f"{', '.join(paths)}: {what}", f"{subject.call} self doctor --fix", fix)
+    old = [one.relative.name for one in own_files(root) if one.became(root) == "stale"]
+    if old:
+        text = f"{', '.join(old)} missing or from another version of this program"
+        fix = partial(renew, root, subject.session.messages.warn)
+        remedy = f"{subject.call} self doctor --fix"
+        yield finding(f"{subject.layout.core_dir}: {text}", remedy, fix)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
@@ -99,9 +93,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
     for path in (os.path.join(root, name) for name in _WRONG_PLACES):
         if os.path.isfile(path):
-            move = f"mv {shlex.quote(path)} {shlex.quote(file)}"
-            remedy = f"move its lines to {file}" if os.path.exists(file) else move
-            yield finding(f"{path} is not read; settings belong in {file}", remedy)
+            yield finding(f"{path} is not read", f"move its lines to {file}")
     if session.safe or _is_open(file):
         return
     ours = session.installation.run_variables((session.program,))
@@ -132,12 +124,8 @@ def _is_open(path: str) -> bool:
 
 def definitions(subject: Subject) -> Iterator[Finding]:
     """Yield what `self lint` finds; `plugins` reports the rule "plugin"."""
-    layout = subject.layout
-    lint = Lint(layout.root, subject.environ)
-    found = [*lint.installation(layout.root, layout.config_file)]
-    for project in subject.session.installation.around()[0]:
-        found += lint.tree(FolderNode(project.tree, project=project))
-    yield from (one for one in placed(found) if one.rule != "plugin")
+    found = placed(Lint(subject.session).here())
+    yield from (one for one in found if one.rule != "plugin")
 
 
 def clashes(subject: Subject) -> Iterator[Finding]:
@@ -201,10 +189,8 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
 
 
 def projects(subject: Subject) -> Iterator[Finding]:
-    """Yield the projects that cannot be used, and hints about those that are not trusted."""
-    found, wrong = subject.session.installation.around()
-    yield from (Finding("", one) for one in wrong)
-    for project in found:
+    """Yield hints about projects that are not trusted; `definitions` reports the other problems."""
+    for project in subject.session.installation.around()[0]:
         root, commands = project.root, project_contents(project).commands
         if not all(is_trusted(one.definition) for one in commands):
             what = f"{root}: commands of this project are not trusted, so they ask before they run"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
+from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint import rules
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
@@ -18,11 +20,15 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import Definition, HostError, Problem
+from host.cli.session import Session
+from host.cli.trust import project_contents
 from host.cli.variables import settings_names
-from host.run.command import read_config
+from host.run.catalog import Catalog
 from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderNode
+from host.run.installation import read_config
 from host.run.lock import Tree
+from host.run.projects import Project
 from host.run.script_help import script_gets_help
 
 
@@ -31,23 +37,47 @@ class Lint:
 
     `count` is the number of definitions read. `shell_scripts` are the files that commands run with
     a shell. `help` maps the words of each command to what answers `--help`: its "script" or the
-    "page". Names that the installation at `root` sets in settings.conf are known.
+    "page". Names that the installation sets in settings.conf are known.
     """
 
-    def __init__(self, root: str, environ: Mapping[str, str]) -> None:
-        names = settings_names(os.path.join(root, "config", "settings.conf"))
-        self._known = {**dict.fromkeys([*FRAMEWORK_NAMES, "PROJECT_DIR", *names], ""), **environ}
-        self._environ = environ
-        self._aliases: dict[tuple[str, str], str] = {}
+    def __init__(self, session: Session) -> None:
+        names = [*FRAMEWORK_NAMES, "PROJECT_DIR", *settings_names(session.layout.settings_file)]
+        self._known = {**dict.fromkeys(names, ""), **session.environ}
+        self._session = session
         self.count = 0
         self.shell_scripts: list[str] = []
         self.help: list[tuple[tuple[str, ...], str]] = []
 
-    def directory(self, root: str) -> Iterator[Finding]:
-        """Check an installation, a plugin, a Python package with hooks or a folder of commands."""
+    def here(self) -> Iterator[Finding]:
+        """Check this installation, and the projects around the current directory."""
+        session = self._session
+        projects, wrong = session.installation.around()
+        yield from self._installation(session.layout.root, session.layout.config_file)
+        yield from (Finding("definition", one) for one in wrong)
+        for project in projects:
+            yield from self.tree(FolderNode(project.tree, project=project))
+            yield from self._hidden(project, projects)
+
+    def _hidden(self, project: Project, projects: list[Project]) -> Iterator[Finding]:
+        """Yield hints about a project's commands that other commands hide."""
+        catalog = Catalog(self._session.plugins_known, around=lambda: (projects, []))
+        for command in project_contents(project).commands:
+            with suppress(HostError):  # reported separately
+                own, found = command.definition.file, catalog.find(command.words, whole=True)
+                winner = found.definition.file if found.definition else ""
+                if winner != own:
+                    text = f"{' '.join(command.words)} is hidden by {winner or 'something else'}"
+                    yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
+
+    def directory(self, directory: str) -> Iterator[Finding]:
+        """Check a project, an installation, a plugin, a Python package or a folder of commands."""
+        project = nearest_project(self._session, directory)
+        root = project.root
         config_file = os.path.join(root, "core", "cli.json")
-        if os.path.lexists(config_file):
-            yield from self.installation(root, config_file)
+        if os.path.isdir(project.commands_dir):
+            yield from self.tree(FolderNode(project.tree, project=project))
+        elif os.path.lexists(config_file):
+            yield from self._installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             try:
                 yield from self._plugin(root, read_manifest(root))
@@ -58,7 +88,7 @@ class Lint:
             is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
             yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
 
-    def installation(self, root: str, config_file: str) -> Iterator[Finding]:
+    def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
         try:
             config = read_config(config_file)
         except HostError as error:
@@ -96,7 +126,7 @@ class Lint:
         pending = [start]
         while pending:
             node = pending.pop()
-            command = yield from self._place(node)
+            command = yield from self._node(node)
             inside = node.inside()
             if command is None or command.is_script:
                 yield from (Finding("definition", one) for one in node.problems)
@@ -105,7 +135,7 @@ class Lint:
                     yield from left_out(node)
             pending += reversed(inside.values())
 
-    def _place(self, node: FolderNode) -> Generator[Finding, None, Definition | None]:
+    def _node(self, node: FolderNode) -> Generator[Finding, None, Definition | None]:
         """Check the category and the command at a node; return the command."""
         command = None
         for read in (node.category, node.command):
@@ -121,25 +151,16 @@ class Lint:
             for problem in (*definition.warnings, *definition.foreign_systems()):
                 yield Finding("definition", problem)
             yield from rules.unknown_keys(definition)
+            yield from rules.default_command(definition, node)
             yield from rules.written_secrets(definition)
             yield from rules.variables(definition, self._known)
             if definition.entrypoint:
-                yield from rules.script_findings(definition, self._environ, self.shell_scripts)
+                environ = self._session.environ
+                yield from rules.script_findings(definition, environ, self.shell_scripts)
                 command = definition if read == node.command else None
         if command is not None:
-            yield from self._taken_aliases(node, command)
             script = os.path.join(command.directory, command.entrypoint)
             gets_help = script_gets_help(command, "" if command.in_python else script)
             words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
             self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
         return command
-
-    def _taken_aliases(self, node: FolderNode, command: Definition) -> Iterator[Finding]:
-        """Yield the aliases without effect, because a word or an earlier command has that name."""
-        file, words = command.file, node.parent.inside() if node.parent else {}
-        for index, alias in enumerate(command.aliases):
-            seen = self._aliases.setdefault((os.path.dirname(node.at), alias), file)
-            owner = "the word" if alias in words else seen
-            if owner != file:
-                text = f"{alias} is taken by {owner}, which takes precedence"
-                yield Finding("alias", Problem(file, text, "take another", f"aliases[{index}]"))

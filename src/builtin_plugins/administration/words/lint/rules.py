@@ -12,9 +12,18 @@ from typing import Any
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.io.bounded_call import bounded_call
-from host import Definition, HostError, Problem, declared_secrets, expand, is_secret
+from host import (
+    Definition,
+    HostError,
+    Problem,
+    declared_secrets,
+    expand,
+    find_program,
+    is_secret,
+)
 from host.run import from_system, why_outside
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
+from host.run.folders import FolderNode
 from host.run.lock import Source
 from host.run.process import start_of
 
@@ -34,6 +43,17 @@ def unknown_keys(definition: Definition) -> Iterator[Finding]:
         if not key.startswith(_OWN_MARKS) and key not in reported:
             remedy = "begin it with x- if it is your own"
             yield Finding("definition", Problem(definition.file, "unknown key", remedy, key))
+
+
+def default_command(definition: Definition, node: FolderNode) -> Iterator[Finding]:
+    """Yield the `default` of a category that names no command in it."""
+    with suppress(HostError):  # an invalid command is reported separately
+        word = definition.default
+        inner = node.enter(node.aliased(word) or word) if word else None
+        command = inner and inner.command()
+        if word and not (command and command.entrypoint):
+            text = f"there is no command {word} in this category"
+            yield Finding("definition", Problem(definition.file, text, key="default"))
 
 
 def written_secrets(definition: Definition) -> Iterator[Finding]:
@@ -91,13 +111,13 @@ def script_findings(
     definition: Definition, environ: Mapping[str, str], shells: list[str]
 ) -> Iterator[Finding]:
     """Yield why a command's file cannot run; a shell script is added to `shells`."""
+    script, wrong = os.path.join(definition.directory, definition.entrypoint), ""
     if definition.in_python:
         return
-    script = os.path.join(definition.directory, definition.entrypoint)
-    wrong = "" if os.path.lexists(script) else f"there is no {script}"
     if not definition.is_script:  # links to scripts were checked when they were found
-        wrong = why_outside(definition.directory, definition.entrypoint) or wrong
-    if wrong:
+        wrong = why_outside(definition.directory, definition.entrypoint)
+    if wrong or not os.path.lexists(script):
+        wrong = wrong or f"there is no {script}"
         yield Finding("entrypoint", Problem(definition.file, wrong, key="entrypoint"))
         return
     try:
@@ -106,27 +126,24 @@ def script_findings(
     except HostError as error:
         if definition.compatible:
             yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
-    else:
-        with suppress(OSError), open(script, "rb") as file:  # an executable file may be unreadable
-            head = file.read(_HEAD)
-            if not head.startswith(b"#!") and b"\0" not in head:
-                what, remedy = (
-                    "has no shebang, so bash runs it",
-                    "begin it with #!/usr/bin/env bash",
-                )
-                yield Finding("no-shebang", Problem(script, what, remedy), hint=True)
+        return
+    with suppress(OSError), open(script, "rb") as file:  # an executable file may be unreadable
+        head = file.read(_HEAD)
+        if not head.startswith(b"#!") and b"\0" not in head:
+            remedy = "begin it with #!/usr/bin/env bash"
+            problem = Problem(script, "has no shebang, so bash runs it", remedy)
+            yield Finding("no-shebang", problem, hint=True)
 
 
-def shellcheck_findings(
-    program: str, scripts: Sequence[str], environ: Mapping[str, str]
-) -> Iterator[Finding]:
+def shellcheck_findings(scripts: Sequence[str], environ: Mapping[str, str]) -> Iterator[Finding]:
     """Yield shellcheck's errors and warnings; scripts without a shebang are checked as bash."""
-    if not scripts:
+    program = find_program("shellcheck", environ)
+    if not (program and scripts):
         return
     try:
         ended = bounded_call([program, *_OPTIONS, "--", *scripts], environ, _PATIENCE)
         comments = json.loads(ended.stdout)["comments"]
-    except (OSError, ValueError, LookupError, TypeError):
+    except (OSError, ValueError):
         yield Finding("shellcheck", Problem(scripts[0], f"{program} failed", "run it by hand"))
         return
     for one in comments:
