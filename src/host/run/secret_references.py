@@ -9,7 +9,6 @@ import posix
 from host.errors import DefinitionError, HostError, Problem, SourceError
 from host.run import Record, is_there, join, read_regular
 from host.run.child_process import fork_and_read, time_limit
-from host.run.environment import BUILT_IN_SCHEMES
 from host.run.importing import complete_import_path, load_reference
 from host.run.text import decode, encode
 
@@ -95,7 +94,7 @@ def _calls(
         elif scheme in providers:
             calls.setdefault((providers[scheme], scheme), {})[key] = f"{scheme}:{words[0]}"
         else:
-            known = ", ".join(sorted({*BUILT_IN_SCHEMES, *providers}))
+            known = ", ".join(sorted({"file", "run", *providers}))
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
             remedy = "a plugin adds others, such as pip:cli-host-secrets"
             raise SourceError(Problem(definition.file, what, remedy, key))
