@@ -158,7 +158,7 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
     """
     for place in places:
         try:
-            found = _parse(_own_content(place), key)
+            found = _parse(own_content(place), key)
         except (HostError, OSError, LookupError, TypeError, ValueError, AttributeError):
             continue
         if found is not None:
@@ -166,8 +166,8 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
     return None
 
 
-def _own_content(place: str) -> bytes:
-    """Return the lock's bytes; raises OSError if another user may have written it."""
+def own_content(place: str) -> bytes:
+    """Return the bytes of a cache file; raises OSError if another user may have written it."""
     status = posix.stat(place)
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(place)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import pty
 import re
-import struct
-import subprocess
 import sys
-import termios
 from collections.abc import Callable
 from pathlib import Path
 
@@ -221,38 +216,6 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
         assert required.startswith(
             f"cli: warning: {folder}/command.json: {empty}; NEEDED must be set; "
         )
-
-
-def on_terminal(made: Made, *words: str, columns: int) -> str:
-    """Return what the program writes to a terminal of that width."""
-    primary, secondary = pty.openpty()
-    fcntl.ioctl(secondary, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
-    environ = {"PATH": os.environ["PATH"], "HOME": str(made.home), "LC_ALL": "C.UTF-8"}
-    with subprocess.Popen([made.launcher, *words], stdout=secondary, env=environ) as process:
-        os.close(secondary)
-        shown = b""
-        try:
-            while chunk := os.read(primary, 1 << 16):
-                shown += chunk
-        except OSError:  # how Linux says that the other side is closed
-            pass
-    os.close(primary)
-    assert process.returncode == 0
-    return shown.decode()
-
-
-def test_env_cuts_long_values_on_a_terminal(traced: Made) -> None:
-    traced.write({"commands/a/b/.env": f"LONG={'x' * 500}\nWIDE={'漢' * 300}\nSHORT=1\n"})
-    plain = traced.run("self", "env", "a", "b").stdout
-    assert "x" * 500 in plain
-    for columns in (200, 60):
-        shown = on_terminal(traced, "self", "env", "a", "b", columns=columns)
-        [long] = [line for line in shown.splitlines() if line.startswith("LONG")]
-        [wide] = [line for line in shown.splitlines() if line.startswith("WIDE")]
-        assert "xxx…  ← " in long
-        assert "漢…  ← " in wide
-        assert len(long) < 250
-        assert "SHORT" in shown
 
 
 def test_a_word_without_arguments_takes_none(install: Install) -> None:

@@ -364,7 +364,6 @@ def test_the_question_shows_the_commands_with_their_effects(shop: Shop) -> None:
         f"The project webshop in {shop.root} has commands that never ran here:\n"
         "  build  Build the shop.  [change]\n"
         "  db drop  Description  [destroy]\n"
-        "project.json sets X for all of them.\n"
         "Trust it? [y]es, [n]o, [o]nce: "
     )
     for answer in ("n", "", "maybe"):
