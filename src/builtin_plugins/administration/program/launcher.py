@@ -89,9 +89,8 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
     write_man_page(os.path.basename(launcher))
     remember(root)
     try:
-        renew(root, warn)
-    except OSError as failure:
-        warn(f"{failure.filename}: {failure.strerror}; run self update again")
+        with os_errors_explained():
+            renew(root, warn)
     except OperationError as failure:
         warn(f"{failure}; run self update again")
 

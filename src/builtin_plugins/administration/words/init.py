@@ -22,7 +22,6 @@ from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.flock import PATIENCE, locked
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.self_options import checked_timeout
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import home
@@ -54,7 +53,7 @@ def command(
         make_project(session, directory or ".")
         return
     if source := options["from"]:  # not a valid parameter name
-        init_from(session, source, directory, name, yes=yes, timeout=checked_timeout(timeout))
+        init_from(session, source, directory, name, yes=yes, timeout=timeout)
         return
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:

@@ -22,7 +22,7 @@ _OPTIONS = (
     *("-c", "http.lowSpeedLimit=1000", "-c", "http.lowSpeedTime=30"),
     *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
     *("-c", "fetch.recurseSubmodules=false", "-c", "submodule.recurse=false"),
-    *("-c", "gc.auto=0", "-c", "maintenance.auto=false", "-c", "advice.detachedHead=false"),
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
     *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output

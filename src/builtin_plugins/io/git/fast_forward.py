@@ -22,20 +22,13 @@ def check_fast_forward(
             f"{git.directory}: has local commits, so it cannot be fast-forwarded",
             f"run: {remedy}",
         )
-    changed = _names(git, old, new)
-    for name in _names(git, old):
-        if name in changed:
-            raise OperationError(
-                f"{git.directory}/{name}: has local changes",
-                f"commit them, or undo them with: git checkout -- {name}",
-            )
     with suppress(OperationError):  # it also fails if files differ
         git("update-index", "-q", "--refresh")
     try:
         git("read-tree", "-n", "-m", "-u", old, new)
-    except OperationError as failure:  # files that git does not know
+    except OperationError as failure:
         text = f"{git.directory}: {failure.problem.text}"
-        raise OperationError(text, "move the file away") from None
+        raise OperationError(text, "commit the file or move it away") from None
 
 
 def fast_forward(git: Git, old: str, new: str) -> None:
@@ -49,14 +42,9 @@ def fast_forward(git: Git, old: str, new: str) -> None:
 
 def _put_back(git: Git, old: str, new: str) -> None:
     """Undo the changes of a merge that failed halfway, which git does not undo."""
-    for name in _names(git, "--diff-filter=A", old, new):
-        discard(os.path.join(git.directory, name))
-    former = git("diff", "--name-only", "--no-renames", "-z", "--diff-filter=a", old, new)
+    names = ("diff", "--name-only", "--no-renames", "-z")
+    for name in git(*names, "--diff-filter=A", old, new).split(b"\0"):
+        discard(os.path.join(git.directory, os.fsdecode(name)))
+    former = git(*names, "--diff-filter=a", old, new)
     given = ("--pathspec-from-file=-", "--pathspec-file-nul")
     git("--literal-pathspecs", "checkout", "--quiet", *given, old, given=former)
-
-
-def _names(git: Git, *compared: str) -> set[str]:
-    """Return the files that differ between two commits, or between one and the working tree."""
-    listed = git("diff", "--name-only", "--no-renames", "-z", *compared)
-    return {os.fsdecode(name) for name in listed.split(b"\0") if name}

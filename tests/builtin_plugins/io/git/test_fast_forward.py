@@ -72,7 +72,7 @@ def test_a_merge_that_fails_on_its_way_is_undone(tmp_path: Path) -> None:
 
 
 IN_THE_WAY = {
-    "a changed file": ("a/one", "/a/one: has local changes; commit them, or undo them with: "),
+    "a changed file": ("a/one", "Entry 'a/one' not uptodate"),
     "a file that git does not know": ("fresh/in", "'fresh/in' would be overwritten"),
 }
 

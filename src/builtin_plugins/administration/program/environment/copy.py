@@ -74,10 +74,8 @@ class VenvCopy:
         try:
             exchange(self.path, self.prefix)
         except OSError as failure:
-            raise OperationError(
-                f"{self.prefix}: cannot be exchanged with its changed copy: {failure.strerror}",
-                f"change it yourself with: {sys.executable} -m pip install …",
-            ) from None
+            what = f"{self.prefix}: cannot be exchanged with its changed copy"
+            raise OperationError(f"{what}: {failure.strerror}") from None
         undo.callback(exchange, self.path, self.prefix)
 
 
