@@ -20,7 +20,7 @@ from builtin_plugins.administration.program.shipped_files import (
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.io.files.flock import PATIENCE, locked
+from builtin_plugins.io.files.flock import locked
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
@@ -63,7 +63,7 @@ def command(
     launcher = root / "core" / program
     with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
-        with locked(os.path.realpath(root), PATIENCE, session.messages.line):
+        with locked(os.path.realpath(root), session.messages.line):
             is_there = os.path.lexists(launcher)
             if is_there and not is_launcher(str(launcher), anywhere=True):
                 raise OperationError(

@@ -59,8 +59,8 @@ def test_a_change_in_the_way_is_refused(team: Team) -> None:
     assert done.all == (
         1,
         "",
-        f"acme: {team.root}: git read-tree: error: Entry 'commands/deploy/staging.sh' not uptodate. "
-        "Cannot merge.; commit the file or move it away\n",
+        f"acme: {team.root}: git read-tree: error: Entry 'commands/deploy/staging.sh' not "
+        "uptodate. Cannot merge.; commit the file or move it away\n",
     )
     assert mine.read_text() == script("mine")
     team.git("commit", "-qam", "mine")
