@@ -15,14 +15,14 @@ from pathlib import Path
 
 from builtin_plugins.administration import hooks as self_words
 from builtin_plugins.administration.plugins import hooks as plugin_words
-from builtin_plugins.administration.words.completion import SHELLS, stub
+from builtin_plugins.administration.templates import filled
 from host import CommandDeclaration
 from host.cli.global_options import OPTIONS
 from host.cli.listings import root_notes
 from host.cli.topics import DOCS, TOPICS, topic
 from host.run.argument_spec import explanation, term, usage_of
-from host.run.command import parse_declared
 from host.run.importing import load_reference
+from host.run.lock import parse_declared
 
 _PROJECT = Path(__file__).parents[1]
 SHARE = _PROJECT / "release" / "share"
@@ -35,7 +35,7 @@ _ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
 
 def files(date: str) -> dict[str, str]:
     """Return each file's text by its path below `share`; `date` is the man page's."""
-    stubs = {shell: stub(shell, _NAME) for shell in SHELLS}
+    stubs = filled("completion", NAME=_NAME)
     return {
         PAGE: "".join(f"{line}\n" for line in man_page(date)),
         f"bash-completion/completions/{_NAME}": stubs["bash"],
@@ -57,7 +57,7 @@ def man_page(date: str) -> Iterator[str]:
         yield from [".br"][: bool(index)]
         yield rf"\fB{_NAME}\fR {_escaped(words)}"
     yield from (".SH DESCRIPTION", _prose(project["description"]), ".PP")
-    yield _prose(next(root_notes(_NAME)))
+    yield _prose(root_notes(_NAME)[0])
     yield ".SH OPTIONS"
     for name, text in OPTIONS.items():
         yield from _term(name, text)

@@ -13,8 +13,7 @@ if gc.isenabled():
     # A run ends before it makes garbage; by default Python would collect six times during import.
     gc.set_threshold(20_000)
 
-from host.errors import HostError, UsageError
-from host.run import dirname, is_file, join
+from host.errors import HostError
 from host.run.command import check_runnable
 from host.run.environment import (
     REPORT,
@@ -27,12 +26,12 @@ from host.run.environment import (
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
 from host.run.process import (
-    PYTHON_COMMAND,
     Exec,
     asks_help,
     caller_environment,
     caller_words,
     execute,
+    library_file,
     reserve_standard_descriptors,
     restore_signals,
     start_of,
@@ -45,11 +44,8 @@ if TYPE_CHECKING:
 
     from host.run.catalog import Match
     from host.run.command import Definition
-    from host.run.environment import Layers
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
-
-_LIBRARY_MARK = "CLI_HOST_INIT"
 
 
 def main() -> int:
@@ -71,11 +67,8 @@ def main() -> int:
     except Exception as failure:
         if messages.debugging:
             raise
-        if isinstance(failure, ModuleNotFoundError):
-            messages.error(f"{failure}", f"install cli-host in {sys.prefix} again")
-        else:
-            what = f"internal error: {type(failure).__name__}: {failure}"
-            messages.error(what, "DEBUG=1 shows where")
+        what = f"internal error: {type(failure).__name__}: {failure}"
+        messages.error(what, "DEBUG=1 shows where")
         return HostError.status
 
 
@@ -94,15 +87,14 @@ def leave(status: int) -> int:
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Execute the command that `argv` names, or let `host.cli` handle the words."""
     layout = find_layout(argv[0], environ)
-    words, switches = list(argv[1:]), set[str]()
-    while words and words[0] in ("--safe", "--yes", "--no-input"):  # needs no option parser
-        switches.add(words.pop(0))
+    words, switches = argv[1:], frozenset[str]()
     options = start = None
     if words and words[0].startswith("-") and words[0] != "--complete":
-        from host.cli.global_options import parse_options
+        from host.cli.global_options import GlobalOptions
 
-        options = parse_options(words, messages)
-        words, switches = [*options.words], switches | options.switches
+        options = GlobalOptions()
+        options.read(words, messages)
+        words, switches = options.words, options.switches
     safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
     assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
     may_ask = not (is_on(environ.get("CLI_NO_INPUT")) or "--no-input" in switches)
@@ -140,10 +132,7 @@ def plan_run(
     may_ask: bool,
     assume_yes: bool,
 ) -> "Exec | None":
-    """Return the process to execute, or None if the words ask for a listing or a help page.
-
-    With `may_ask`, missing required arguments are prompted for on a terminal.
-    """
+    """Return the process to execute, or None if the words ask for a listing or a help page."""
     found = _find(words, installation, lock)
     definition, args = found.definition, words[len(found.words) :]
     file = _file_to_run(found, args, messages, may_ask=may_ask)
@@ -179,31 +168,17 @@ def plan_run(
     if definition.secrets:
         reader.secrets()
         check_required(definition, layers)
-    exported = _exported(layers, environ)
+    exported = layers.environment()
+    if REPORT in environ:
+        from host.run.nested import report
+
+        report(layers, exported, int(environ[REPORT]))
     plan = exec_of(program, found.words, definition, file, args, exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.confirm import confirm
 
         confirm(definition.confirm, program, found.words, may_ask=may_ask)
     return plan
-
-
-def _exported(layers: "Layers", environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return the command's environment.
-
-    A caller that masks the command's output also receives it, with the shadowed values, on the
-    descriptor that REPORT names: NAME=value and NUL for each, then one more NUL.
-    """
-    exported = layers.environment()
-    if REPORT in environ:
-        lost = [(one.name, one.value) for ranked in layers.offered.values() for one in ranked]
-        text = "".join(f"{name}={value}\0" for name, value in (*exported.items(), *lost))
-        try:
-            with open(int(environ[REPORT]), "wb") as pipe:
-                pipe.write(encode(f"{text}\0"))
-        except (ValueError, OSError) as failure:
-            raise UsageError(f"{REPORT}: {failure}") from None
-    return exported
 
 
 def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":
@@ -258,36 +233,17 @@ def exec_of(
 ) -> Exec:
     """Return the process to execute: `file`, or the Python reference if `file` is ""."""
     if not file:
-        from host.run.interrupts import UNBLOCK, interrupt_is_blocked
+        from host.run.interrupts import python_exec
 
-        holds_interrupt = not interrupt_is_blocked()
-        python = [sys.executable, f"-IX{UNBLOCK}" if holds_interrupt else "-I"]
-        command = ["-c", PYTHON_COMMAND, " ".join([program, *words]), definition.entrypoint]
-        argv = [*python, *command, *args]
-        return Exec(sys.executable, argv, environment, holds_interrupt=holds_interrupt)
-    start = start_of(file, environment)
-    env = dict(environment)
-    if start.loads_library and (library := _library(env["LIB_DIR"])):
-        given = env.get("BASH_ENV")
-        env["BASH_ENV"] = _as_bash_env(library)
-        kept = "u" if given is None else f"s{given}"
-        name = "" if ":" in program else program
-        env[_LIBRARY_MARK] = f"{posix.getpid()}:{name}:{kept}"
+        label = " ".join([program, *words])
+        return python_exec([label, definition.entrypoint, *args], environment)
+    start, env = start_of(file, environment), dict(environment)
+    if start.loads_library and (library := library_file(env["LIB_DIR"])):
+        kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
+        # bash expands the value of BASH_ENV
+        env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)
+        env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
-
-
-def _library(lib_dir: str) -> str:
-    """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
-    package = dirname(__file__)
-    shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
-    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # in a wheel or a checkout
-    return next(filter(is_file, paths), "")
-
-
-def _as_bash_env(path: str) -> str:
-    """Return `path` escaped for BASH_ENV, because bash expands its value."""
-    text = "".join(f"\\{one}" if one in '\\$`"' else one for one in path)
-    return text.replace("\1", "\1\1")  # \1 is bash's internal quoting byte
 
 
 if __name__ == "__main__":

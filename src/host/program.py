@@ -12,7 +12,7 @@ from host.cli.contents import command_of
 from host.cli.prompt import masked_words
 from host.cli.session import Session
 from host.cli.unknown_words import find_command, find_whole
-from host.cli.variables import trace, traced_variables
+from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.listing_records import Category, Command
 from host.records import Variable
@@ -115,8 +115,8 @@ class Program:
         """Return all commands below the category `words`, sorted, as listings show them.
 
         `everything` adds hidden commands and those for other systems, but never those of `self`.
-        An invalid definition is left out with a warning; see `problems`. Raises UsageError if
-        `words` name no category.
+        An invalid definition is left out with a warning. Raises UsageError if `words` name no
+        category.
         """
         category = self._category(words)
         return self._session.listed(category, deep=True, everything=everything).commands
@@ -128,15 +128,6 @@ class Program:
         if `words` name no category.
         """
         return self._session.contents(self._category(words), deep=True).categories
-
-    def problems(self, words: Sequence[str] = ()) -> tuple[str, ...]:
-        """Return the problems of definitions below the category `words`, one line each.
-
-        Each line names the file and key; `commands` leaves out the command. Raises UsageError if
-        `words` name no category.
-        """
-        inside = self._session.contents(self._category(words), deep=True)
-        return tuple(map(str, inside.problems))
 
     def _category(self, words: Sequence[str]) -> tuple[str, ...]:
         if find_whole(self._session, tuple(words)).kind == "command":
@@ -212,10 +203,9 @@ class Program:
         command = self.find(words)
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
         layers = self._session.layers(command.words, command.definition, system, secrets=secrets)
-        required = {*command.definition.required_envs, *(facts or {})}
-        given = {winner.name for winner, _ in trace(layers)}
+        names = {*layers.offered, *layers.fixed, *command.definition.required_envs, *(facts or {})}
         every = traced_variables(layers)
-        return {name: one for name, one in every.items() if name in given or name in required}
+        return {name: one for name, one in every.items() if name in names}
 
     def run(
         self,

@@ -32,22 +32,9 @@ def wrap(text: str, columns: int) -> list[str]:
         else:
             line = f"{line} {word}" if line else word
         while width_of(line) > columns:
-            head = _fitting(line, columns)
+            head = 1
+            while width_of(line[: head + 1]) <= columns:
+                head += 1
             lines.append(line[:head])
             line = line[head:]
     return [*lines, line] if line or not lines else lines
-
-
-def cut(text: str, columns: int) -> str:
-    """Return a printable `text` cut to at most `columns` columns, with `…` at its end if cut."""
-    if width_of(text) <= columns:
-        return text
-    return f"{text[: _fitting(text, columns - 1)]}…"
-
-
-def _fitting(text: str, columns: int) -> int:
-    """Return how many characters of `text` fit into `columns`, at least one."""
-    count = 1
-    while count < len(text) and width_of(text[: count + 1]) <= columns:
-        count += 1
-    return count

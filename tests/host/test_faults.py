@@ -552,18 +552,6 @@ def test_internal_errors_are_one_line_and_with_debug_a_traceback(made):
     assert (result.status, "Traceback" in result.stderr) == (1, True)
 
 
-def test_a_package_that_is_gone_is_named_with_the_way_back(made):
-    launcher = made.root / "core" / "gone"
-    text = made.launcher.read_text()
-    launcher.write_text(text.replace("import sys\n", "import sys\nsys.modules['pluggy'] = None\n"))
-    launcher.chmod(0o755)
-    (made.root / "cli.lock").unlink()
-    result = made.run("demo", "good", executable=launcher)
-    assert result.status == 1
-    assert "gone: import of pluggy halted" in result.stderr
-    assert result.stderr.endswith(f"install cli-host in {sys.prefix} again\n")
-
-
 # What is no file
 
 FILES = [

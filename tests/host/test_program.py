@@ -93,12 +93,11 @@ def test_commands(ask):
         assert said in done.stderr
 
 
-def test_categories_and_problems(ask):
+def test_categories(ask):
     ask.made.write(
         {
             "commands/team/deep/category.json": {"name": "Deep", "entrypoint": "own.sh"},
             "commands/team/deep/own.sh": "",
-            "commands/team/deep/odd/command.json": '{"name": 1}',
         }
     )
     categories = "[[' '.join(one.words), one.runnable] for one in program.categories(%s)]"
@@ -107,8 +106,6 @@ def test_categories_and_problems(ask):
     assert ask("[program.categories(('team', 'deep')), program.commands(('team', 'deep'))]") == [
         *([], [])
     ]
-    [problem] = ask("program.problems(('team',))")
-    assert problem.startswith(f"{ask.made.root}/commands/team/deep/odd/command.json: ")
 
 
 def test_find(ask):
@@ -262,7 +259,7 @@ def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
         "TO         to here  ← commands/team/to/command.json: envs.TO (rank 2)",
         "ARG_WHERE  here  ← args",
     ]
-    assert "  TO  to here  ← envs\n" in page
+    assert "  TO  to here  ← command.json: envs.TO\n" in page
 
 
 def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):

@@ -61,9 +61,7 @@ def test_a_planned_run_imports_next_to_nothing(
 ) -> None:
     made = install(files)
     assert made.run("a", "b").status == 0  # writes the lock
-    loaded = _started(made, _PLANNED_RUN, ["--yes", "a", "b"]).stdout
-    assert _started(made, _PLANNED_RUN, ["a", "b"]).stdout == loaded
-    modules = set(loaded.split())
+    modules = set(_started(made, _PLANNED_RUN, ["a", "b"]).stdout.split())
     assert ("host.run.settings" in modules) == (files is WHOLE)
     assert not modules & {*_BANNED, "os"}
     ours = {name for name in modules if name.partition(".")[0] in ("host", "builtin_plugins")}

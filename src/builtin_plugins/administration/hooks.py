@@ -19,7 +19,7 @@ _WORDS = argument("words...", required=True, complete="host.cli.completion:comma
 _BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
 _TEXT = argument("text...", required=True, complete="none")
-_SHELL = argument("shell", choices=["bash", "zsh", "fish"])
+_SHELL = argument("shell", required=True, choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
 _PLUGIN = argument("name", required=True, complete="none")
 
@@ -29,7 +29,6 @@ _ALL_SHADOWED = argument("--all", "Also show the files that it hides.")
 _ALL_VARIABLES = argument("--all", "Also show all other variables of your environment.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
 _DEFINITION = argument("--definition", "Open its command.json instead of its script.")
-_DRY_RUN = argument("--dry-run", "Only show what would change.")
 _FIX = argument("--fix", "Apply the safe remedies.")
 _FOLDER = argument("--folder", "Make a folder with a command.json instead of a single script.")
 _FROM = {
@@ -101,7 +100,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "news": ("Report new commits of the team, and fetch once a day",),
     "publish-installer": ("Print an install.sh for your team", argument("source", complete="none")),
     "search": ("Find commands by name or description", _TEXT, _ALL, _LISTING_FORMAT),
-    "sync": ("Update this installation from its team's repository", _DRY_RUN, YES, TIMEOUT),
+    "sync": ("Update this installation from its team's repository", YES, TIMEOUT),
     "trust": (
         "Trust a project, so that its commands may run",
         *(_PROJECT, _TRUST_YES, _TRUSTED, _FORGET, FORMAT),

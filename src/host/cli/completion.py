@@ -8,7 +8,7 @@ argument declares. For speed, neither click nor pluggy is loaded, and only one c
 
 from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
-from host.run import basename, join
+from host.run import join
 from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
 from host.run.command import is_reference
 from host.run.text import printable
@@ -53,9 +53,6 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
 
         breaks, line = (*words, "")[:2]
         words, quote = split_line(line)
-        called, program = [basename(word) for word in words], installation.layout.program
-        if called[0] == "sudo" and program in called:
-            words = words[called.index(program) :]
         words = words[1:] or [""]
         dropped = broken_at(words[-1], breaks, quote)
     try:
@@ -126,22 +123,19 @@ def _inside(
     if asks_help and not category.words:
         from host.cli.topics import TOPICS
 
-        taken = {name for name, _ in names}
-        names += [(one, "Help topic") for one in TOPICS if one not in taken]
+        names += [(one, "Help topic") for one in TOPICS]
     return sorted(names)
 
 
-def command_words(
-    given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
-) -> "list[Candidate]":
+def command_words(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> Offer:
     """Return the words of categories and commands, for arguments that name a command."""
     found = complete_words(given, "", installation, lock)
-    return [one for one in found.candidates if one[0] not in NOT_CATEGORIES]
+    return Offer(one for one in found.candidates if one[0] not in NOT_CATEGORIES)
 
 
-def formats(*_: object) -> "list[Candidate]":
+def formats(*_: object) -> Offer:
     """Return the built-in formats of listings."""
-    return [(one, "") for one in FORMATS]
+    return Offer((one, "") for one in FORMATS)
 
 
 def arguments(
@@ -161,7 +155,8 @@ def arguments(
     if argument is None and not line.ended and current.startswith("-"):
         argument = line.options.get(name) if sign else None
         if argument is None or argument.flag:
-            return Offer(_options(definition, line, words))
+            options = [(name, one.description) for name, one in line.options.items()]
+            return Offer(options if words else [*options, ("--help", "Show help")])
         before = f"{name}="
     positional = [one for one in definition.args if not one.option]
     if argument is None and positional:
@@ -173,26 +168,11 @@ def arguments(
     if is_reference(argument.complete) and not definition.file:
         from host.run.importing import load_reference
 
-        listed = load_reference(argument.complete)(line.loose, installation, lock)
-        offer = listed if isinstance(listed, Offer) else Offer(listed)
+        offer: Offer = load_reference(argument.complete)(line.loose, installation, lock)
     else:
         offer = values_of(argument, definition)
     offer.candidates = [(f"{before}{one}", about) for one, about in offer.candidates]
     return offer
-
-
-def _options(
-    definition: "Definition", line: "CommandLine", words: "Sequence[str]"
-) -> "list[Candidate]":
-    """Return the options that do not conflict with the given ones."""
-    given = {one.name: one.conflicts for one in definition.args if line.is_given(one)}
-    against = {name for names in given.values() for name in names}
-    named = [
-        (name, one.description)
-        for name, one in line.options.items()
-        if one.name not in against and given.keys().isdisjoint(one.conflicts)
-    ]
-    return named if words else [*named, ("--help", "Show help")]
 
 
 def read_typed(line: "CommandLine") -> None:

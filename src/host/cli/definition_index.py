@@ -15,9 +15,8 @@ import time
 from host.errors import HostError
 from host.planning.cache_files import replace
 from host.run import command as definition_files
-from host.run import read_regular
 from host.run.command import SYSTEM_OS, Definition
-from host.run.lock import checksum, stamp
+from host.run.lock import checksum, own_content, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT stores times in steps of two seconds
-_MOST_BYTES = 64 * 1024 * 1024
 FORMAT = f"cli-host index 9 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
@@ -73,17 +71,13 @@ class DefinitionIndex:
             return
         entries = {path: one for path, one in self._entries.items() if os.path.exists(path)}
         body = marshal.dumps((self._key, entries))
-        if len(body) <= _MOST_BYTES:
-            any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
+        any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
 
     def _read(self) -> "dict[str, Any]":
         """Return the entries of the first intact index with this key, {} if there is none."""
         for place in self._places:
             try:
-                status = os.stat(place)
-                if status.st_uid != os.geteuid() or status.st_mode & 0o077:
-                    continue  # another user may have written it
-                content = memoryview(read_regular(place, 2 * _MOST_BYTES, HostError))
+                content = memoryview(own_content(place))
                 body = content[_HEAD:]
                 if content[:_HEAD] == FORMAT + checksum(body):
                     key, entries = marshal.loads(body)  # noqa: S302 - as trusted as .pyc files

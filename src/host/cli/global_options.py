@@ -23,9 +23,15 @@ OPTIONS = {
     "--no-input": "first: never ask on the terminal",
 }
 # The attribute of `GlobalOptions` that each option without a value sets.
-_FLAGS = {"-h": "help", "--help": "help", "--all": "everything"}
-_VERSION = {"-V": "version", "--version": "version"}
+_FLAGS = {
+    "-h": "help",
+    "--help": "help",
+    "-V": "version",
+    "--version": "version",
+    "--all": "everything",
+}
 _SWITCHES = ("--safe", "--yes", "--no-input")
+_OF_LISTINGS = ("-h", "--help", "--all", *VALUES)  # allowed after the words of a category, too
 
 
 class GlobalOptions(Record):
@@ -43,6 +49,37 @@ class GlobalOptions(Record):
         """Whether an option asks for a listing, help or version, so that no command runs."""
         return self.help or self.version or self.everything or self.format != ""
 
+    def read(
+        self, words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None
+    ) -> None:
+        """Read the options before the first word; raises UsageError.
+
+        After the words of a `category` (or of the root) only options of listings are allowed.
+        --color sets the colour mode of `messages`.
+        """
+        left = list(words)
+        see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"
+        known = (*_FLAGS, *VALUES, *_SWITCHES) if category is None else _OF_LISTINGS
+        while left and left[0].startswith("-"):
+            option, value = take_option(left)
+            if option not in known:
+                from host.run.suggestions import closest
+
+                near = closest(option, known)
+                raise UsageError(f"no such option '{option}'", see, suggestions=near)
+            if option in _FLAGS:
+                setattr(self, _FLAGS[option], True)
+            elif option in _SWITCHES:
+                self.switches |= {option}
+            elif not value or (option == "--color" and value not in VALUES[option]):
+                expected = f"expected {', '.join(VALUES[option])}; found {value or 'nothing'}"
+                raise UsageError(f"{option}: {expected}", see)
+            elif option == "--color":
+                messages.color_mode = value
+            else:
+                self.format = value
+        self.words = tuple(left)
+
 
 def take_option(words: list[str]) -> "tuple[str, str | None]":
     """Remove the option at the start of `words`; return its name and value.
@@ -56,38 +93,3 @@ def take_option(words: list[str]) -> "tuple[str, str | None]":
     if not sign and not words:
         return name, None
     return name, value if sign else words.pop(0)
-
-
-def parse_options(
-    words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None
-) -> GlobalOptions:
-    """Parse the options before the first word; raises UsageError.
-
-    After the words of a `category` (or of the root) only options of listings are allowed. --color
-    sets the colour mode of `messages`.
-    """
-    asked, left = GlobalOptions(), list(words)
-    see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"
-    flags = _FLAGS | _VERSION if category is None else _FLAGS
-    switches = _SWITCHES if category is None else ()
-    while left and left[0].startswith("-"):
-        option, value = take_option(left)
-        if option in VALUES:
-            if not value or (option == "--color" and value not in VALUES[option]):
-                expected = f"expected {', '.join(VALUES[option])}; found {value or 'nothing'}"
-                raise UsageError(f"{option}: {expected}", see)
-            if option == "--color":
-                messages.color_mode = value
-            else:
-                asked.format = value
-        elif option in flags:
-            setattr(asked, flags[option], True)
-        elif option in switches:
-            asked.switches |= {option}
-        else:
-            from host.run.suggestions import closest
-
-            near = closest(option, (*flags, *VALUES, *switches))
-            raise UsageError(f"no such option '{option}'", see, suggestions=near)
-    asked.words = tuple(left)
-    return asked

@@ -8,7 +8,6 @@ from host.cli.global_options import (
     HELP_WORDS,
     OPTIONS,
     GlobalOptions,
-    parse_options,
 )
 from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
@@ -20,7 +19,7 @@ from host.run.importing import load_reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from host.run.lock import Plugin
@@ -38,32 +37,27 @@ def show(session: Session, asked: GlobalOptions) -> None:
     if found.kind == "unknown" and rest == ("help",) and found.words:
         found, rest = session.find(found.words), ()
     if found.kind == "unknown":
-        alone = asked.help and not asked.words[1:]
-        page = topic(asked.words[0], session.program) if alone else ""
-        if not page:
-            raise unknown(session, found, rest, TOPICS if alone else ())
-        session.show(page)
+        topics = TOPICS if asked.help and len(asked.words) == 1 else ()
+        if rest[0] not in topics:
+            raise unknown(session, found, rest, topics)
+        session.show(topic(rest[0], session.program))
         return
     for one in (session.installation.config, found.definition):
         for warning in one.warnings if one else ():
             session.messages.warn(warning)
     if found.kind == "command" and found.definition is not None:
-        lists = asked.everything or asked.format
-        if lists or (rest and not asked.help and rest[0] not in HELP_WORDS):
+        if asked.everything or asked.format:
             raise UsageError("--all and --format go with a listing, not with a command")
         from host.cli.help_page import help_page  # imports more than listings need
 
         session.show(help_page(session, found, found.definition))
         return
-    behind = parse_options(rest, session.messages, found.words)
-    if behind.words:
-        what = f"{' '.join(found.words)}: {behind.words[0]} must stand before {rest[0]}".lstrip(
-            ": "
-        )
-        raise UsageError(what, f"see: {' '.join([session.program, *found.words])} --help")
-    everything = asked.everything or behind.everything
-    chosen = behind.format or asked.format or "text"
-    session.show(listing_text(session, found, chosen, everything=everything))
+    asked.read(rest, session.messages, found.words)
+    if asked.words:
+        label = " ".join([session.program, *found.words])
+        raise UsageError(f"unexpected argument {asked.words[0]}", f"see: {label} --help")
+    chosen = asked.format or "text"
+    session.show(listing_text(session, found, chosen, everything=asked.everything))
 
 
 def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
@@ -77,12 +71,12 @@ def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the rendered listing of a category; raises UsageError for an unknown format."""
-    everything_below = deep or format == "tree"
-    inside = session.listed(found.words, deep=everything_below, everything=everything)
-    is_category = not found.words or found.definition or inside.categories or inside.commands
+    is_category = not found.words or found.definition
     if not is_category and not any(node.holds_commands() for node in found.nodes):
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
-    return rendered(session, found, inside, format, everything=everything, deep=everything_below)
+    deep = deep or format == "tree"
+    inside = session.listed(found.words, deep=deep, everything=everything)
+    return rendered(session, found, inside, format, everything=everything, deep=deep)
 
 
 def rendered(
@@ -116,7 +110,7 @@ def rendered(
         runnable=runs,
         arguments=found.definition.args if runs and found.definition else (),
         options=(*OPTIONS.items(),) if at_root else (),
-        notes=(*root_notes(session.program),) if at_root else (),
+        notes=root_notes(session.program) if at_root else (),
     )
     call = {"listing": listing, "format": format, "terminal": session.terminal}
     [text] = ask(session, "render_listing", [call], only_builtin=format in FORMATS)
@@ -127,11 +121,13 @@ def rendered(
     return text
 
 
-def root_notes(program: str) -> Iterator[str]:
-    """Yield the lines at the end of the root's listing that say where to read on."""
-    yield f"`{program} help <words…>` explains a command, `{program} self` manages this program."
-    yield f"`{program} help {'|'.join(TOPICS)}`"
-    yield f"More: {DOCS}"
+def root_notes(program: str) -> tuple[str, ...]:
+    """Return the lines at the end of the root's listing that say where to read on."""
+    return (
+        f"`{program} help <words…>` explains a command, `{program} self` manages this program.",
+        f"`{program} help {'|'.join(TOPICS)}`",
+        f"More: {DOCS}",
+    )
 
 
 def ask(
@@ -162,8 +158,7 @@ def _answers(
     """
     if plugin.ours:
         function = load_reference(f"{plugin.reference}:{hook}")
-        wanted = function.__code__.co_varnames[: function.__code__.co_argcount]
-        return [function(**{name: call[name] for name in wanted}) for call in calls]
+        return [function(**call) for call in calls]
     session.find_packages()
     from host.planning.cache_files import write_lock
     from host.planning.plugin_worker import call_hook

@@ -61,14 +61,6 @@ class Page:
         """Add rows that are not wrapped."""
         self.lines(heading, list(map(printable, rows)))
 
-    def notes(self, heading: str, rows: Sequence[str], whole: Sequence[str]) -> None:
-        """Add wrapped rows of prose, then the rows `whole`, which are not wrapped."""
-        lines: list[str] = []
-        for row in rows:
-            first, *others = wrap(printable(row), self.terminal.width - 2 * len(_INDENT))
-            lines += [first, *(_INDENT + line for line in others)]
-        self.lines(heading, [*lines, *map(printable, whole)])
-
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
         """Add rows of a term and its wrapped explanation."""
         shown = [(printable(name), printable(text)) for name, text in rows]

@@ -85,21 +85,17 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
         import getpass
 
         return getpass.getpass(prompt)
-    try:
-        import readline
-    except ImportError:
-        pass  # some builds of Python lack it
-    else:
+    import readline
 
-        def complete(text: str, state: int) -> str | None:
-            fitting = [word for word in words or () if word.startswith(text)]
-            return fitting[state] if state < len(fitting) else None
+    def complete(text: str, state: int) -> str | None:
+        fitting = [word for word in words or () if word.startswith(text)]
+        return fitting[state] if state < len(fitting) else None
 
-        readline.set_completer(None if words is None else complete)  # None completes paths
-        readline.set_completer_delims("\n")
-        libedit = "libedit" in (readline.__doc__ or "")
-        readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
-        readline.set_auto_history(False)
+    readline.set_completer(None if words is None else complete)  # None completes paths
+    readline.set_completer_delims("\n")
+    libedit = "libedit" in (readline.__doc__ or "")
+    readline.parse_and_bind("bind ^I rl_complete" if libedit else "tab: complete")
+    readline.set_auto_history(False)
     saved = os.dup(1)
     os.dup2(2, 1)  # stdout may be a pipe, and `input` uses readline only on a terminal
     try:
@@ -139,7 +135,7 @@ def _say(text: str) -> None:
 
 def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the words of a command line with `********` in place of each secret text."""
-    every = [Argument(**{**vars(one), "repeats": one.option or one.repeats}) for one in arguments]
+    every = [one.replaced(repeats=one.option or one.repeats) for one in arguments]
     line = CommandLine(every, args)  # keeps all values of an option, not only the last
     read_typed(line)
     try:
@@ -147,11 +143,11 @@ def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str
     except UsageError:
         pass
     secrets = [text for one in arguments if one.secret for text in line.texts.get(one.name, ())]
-    return [_masked(word, [one for one in secrets if one]) for word in args]
+    return [_masked(word, secrets) for word in args]
 
 
 def _masked(word: str, secrets: Sequence[str]) -> str:
-    for secret in secrets:
+    for secret in filter(None, secrets):
         if word == secret or (word.startswith("-") and word.endswith(secret)):
             return word.removesuffix(secret) + _MASK
     return word

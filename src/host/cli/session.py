@@ -68,11 +68,9 @@ class Session:
 
         A closed pipe ends the process by SIGPIPE; a full disk raises OperationError.
         """
-        try:
-            content = text.encode(self.encoding)
-        except UnicodeEncodeError:
-            plain = text.replace("…", "...").replace("←", "<-")
-            content = plain.encode(self.encoding, "backslashreplace")
+        if self.encoding == "ascii":
+            text = text.replace("…", "...").replace("←", "<-")
+        content = text.encode(self.encoding, "backslashreplace")
         try:
             while content:
                 content = content[os.write(1, content) :]

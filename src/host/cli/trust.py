@@ -83,10 +83,6 @@ def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
         effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
         texts = [" ".join(one.words), definition.description, effects]
         yield f"  {'  '.join(filter(None, texts))}"
-    defaults = project.definition
-    for verb, names in (("sets", defaults.envs), ("reads", defaults.env_files)):
-        if names:
-            yield f"project.json {verb} {', '.join(names)} for all of them."
 
 
 def changed_lines(project: Project, paths: Iterable[str]) -> Iterator[str]:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from host.cli.session import Session
 from host.errors import UsageError
 from host.run.catalog import RESERVED, Match
-from host.run.command import Definition, is_word
+from host.run.command import Definition
 from host.run.folders import FolderNode
 from host.run.lock import Lock
 from host.run.suggestions import closest
@@ -48,75 +46,54 @@ def unknown(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    If a folder or file has that name, the error explains why it is no command. `topics` are the
-    `help` topics to suggest.
+    `topics` are the `help` topics to suggest.
     """
     word = rest[0]
-    folders = [os.path.join(directory, word) for directory in found.directories]
-    folders += [one.path for one in session.catalog.problems]
-    names = [name for node in found.nodes for name in node.inside()]
-    problems = [*session.catalog.problems, *(one for node in found.nodes for one in node.problems)]
-    for problem in problems:  # a problem may be the reason why the word is unknown
-        if {*names} <= {RESERVED} or problem.path in folders:
-            session.messages.warn(problem)
+    problems = [one for node in found.nodes for one in node.problems]
+    for problem in (*session.catalog.problems, *problems):
+        session.messages.warn(problem)  # it may be the reason why the word is unknown
     owner = session.lock.disabled_owner([*found.words, word])
-    reason = f"plugin {owner} is disabled" if owner else _refused(found, word)
-    if reason:
-        return UsageError(_unknown(found, word), reason)
+    if owner:
+        return UsageError(_unknown(found, word), f"plugin {owner} is disabled")
+    for node in found.nodes:
+        for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
+            return UsageError(_unknown(found, word), f"{path} is not a command: {reason}")
     inside = session.contents((), deep=True)
     others = [one.words for one in inside.listed(everything=False).commands]
     others += [one.words for one in inside.categories]
-    return unknown_in(session.program, session.lock, found, word, others, topics)
+    others += [("help", one) for one in topics]
+    return unknown_in(session.program, session.lock, found, word, others)
 
 
 def unknown_in(
-    program: str,
-    lock: Lock,
-    found: Match,
-    word: str,
-    others: Iterable[Words] = (),
-    topics: Iterable[str] = (),
+    program: str, lock: Lock, found: Match, word: str, others: Iterable[Words] = ()
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    Suggestions come from `self` and `others`: the same name elsewhere, else similar names in this
-    category, else a synonym of a `self` command, else similar names elsewhere.
+    Suggestions come from `self` and `others`: the same name elsewhere and synonyms of `self`
+    commands, else similar names in this category, else similar names elsewhere.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
-    every = sorted([*others, *(one.words for one in own)], key=len)
+    every = sorted([("help",), *others, *(one.words for one in own)], key=len)
+    here = [words for words in every if words[:-1] == found.words]
     behind = " ".join([*found.words, word]).removeprefix(f"{RESERVED} ")
-
-    def named(names: Sequence[Words], alike: float = 0) -> list[Words]:
-        near = closest(word, {words[-1] for words in names}, alike)
-        return [words for one in near for words in names if words[-1] == one][:_MOST]
-
     synonyms = [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]
     meant = (
-        (synonyms if found.words else [])
-        or named(every, 1)
-        or named([words for words in every if words[:-1] == found.words])
-        or synonyms
-        or named(every, _ALIKE_ELSEWHERE)
-        or ([("help",)] if not found.words and closest(word, ["help"]) else [])
+        [*synonyms, *_alike(word, every, 1)]
+        or _alike(word, here)
+        or _alike(word, every, _ALIKE_ELSEWHERE)
     )
-    meant += [("help", one) for one in closest(word, topics)]
     see = f"see: {' '.join([program, *found.words])} --help"
-    lines = [" ".join([program, *words]) for words in meant]
+    lines = [" ".join([program, *words]) for words in meant[:_MOST]]
     return UsageError(_unknown(found, word), see, suggestions=lines)
+
+
+def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
+    """Return those of `names` whose last word resembles `word`, the nearest first."""
+    near = closest(word, {words[-1] for words in names}, alike)
+    return [words for one in near for words in names if words[-1] == one]
 
 
 def _unknown(found: Match, word: str) -> str:
     kind, inside = ("command", f" in {' '.join(found.words)}") if found.words else ("category", "")
     return f"unknown {kind} {word or EMPTY}{inside}"
-
-
-def _refused(found: Match, word: str) -> str:
-    """Return why the folder or file with the name `word` is no command, "" if there is none."""
-    for directory in found.directories if is_word(word) else ():
-        path = os.path.join(directory, word)
-        if os.path.isdir(path):
-            return f"{path} holds no command.json that makes it a command"
-    for node in found.nodes:
-        for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
-            return f"{path} is not a command: {reason}"
-    return ""

@@ -6,6 +6,7 @@ shows which names settings.conf assigns, without values.
 
 from __future__ import annotations
 
+import os
 import re
 
 from host.errors import HostError, SourceError
@@ -22,43 +23,43 @@ from host.run.environment import (
     Layers,
     SourceReader,
 )
-from host.run.text import EMPTY, decode, printable
+from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
-from host.text_width import cut, width_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from host.cli.session import Session
-    from host.listing_records import Terminal
     from host.run.catalog import Match
     from host.run.lock import Source
 
 _LARGEST = 16 << 20  # bytes of a settings.conf; a larger one is skipped
-_SHORTEST_VALUE = 20  # columns of a cut value, at least
 UNKNOWN = "\0"  # placeholder value of sources that are code; no real value contains NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 
 
-def page_variables(session: Session, found: Match, definition: Definition) -> list[Variable]:
-    """Return the variables that a help page shows: required ones, `envs` and `.env` files.
+def page_variables(session: Session, found: Match, definition: Definition) -> list[tuple[str, str]]:
+    """Return the rows of a help page: required variables, `envs` and `.env` files.
 
-    The value is `UNKNOWN` if only a run can determine it. The source is a readable text, "" if
-    nothing sets the variable. An unreadable source causes a warning.
+    A row has the variable's name, and its value with its source. The value is `…` if only a run
+    can determine it. An unreadable source causes a warning.
     """
     layers = session.layers(found.words, definition, session.caller, _Look)
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
-    ranks = {name: {one.rank for one in ranked} for name, ranked in layers.offered.items()}
-    own = [name for name in ranks if not ranks[name].isdisjoint((ENVS, ENV_FILES))]
-    rows = []
-    for name in dict.fromkeys([*definition.required_envs, *definition.envs, *own]):
-        one = every.get(name) or Variable(name, "", "", SYSTEM)
-        value = UNKNOWN if UNKNOWN in one.value else shown[name].value if name in shown else ""
-        rows.append(one.replaced(value=value, source=_place(one, session, definition)))
-    return rows
+    required: dict[str, str] = {}
+    for needed in definition.required_envs:
+        note = f"required {needed.type}".rstrip()
+        required[needed] = f"{note}: {needed.hint}" if needed.hint else note
+    rows = {name: f"missing, {note}" for name, note in required.items()}
+    for name, one in every.items():
+        ranks = {assignment.rank for assignment in layers.offered.get(name, ())}
+        if name in required or not ranks.isdisjoint((ENVS, ENV_FILES)):
+            value = "…" if UNKNOWN in one.value else shown[name].value or EMPTY
+            rows[name] = f"{value}  ← {_place(one, session, definition)}"
+            if name in required:
+                rows[name] += f", {required[name]}"
+    return [*rows.items()]
 
 
 class _Look(SourceReader):
@@ -89,24 +90,6 @@ def settings_names(path: str) -> dict[str, int]:
     return {name: number for number, line in code for name in _ASSIGNED.findall(line)}
 
 
-def trace(
-    layers: Layers, *, everything: bool = False
-) -> Iterator[tuple[Assignment, list[Assignment]]]:
-    """Yield each variable's winning assignment and the shadowed ones, strongest first.
-
-    Covers all names that a source or the framework sets, with `everything` also the caller's.
-    """
-    for name in {**layers.offered, **layers.fixed, **(layers.system if everything else {})}:
-        ranked = list(layers.offered.get(name, ()))
-        outside, fixed = layers.system.get(name), layers.fixed.get(name)
-        if outside is not None and outside != fixed:
-            ranked.insert(0, Assignment(name, outside, SYSTEM, "system"))
-        if fixed is not None:
-            origin = "args" if name.startswith("ARG_") else "framework"
-            ranked.insert(0, Assignment(name, fixed, FRAMEWORK, origin))
-        yield ranked[0], ranked[1:]
-
-
 def traced_variables(layers: Layers) -> dict[str, Variable]:
     """Return all variables of a run by name, including the caller's, unmasked.
 
@@ -115,36 +98,29 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
     """
     settings: dict[str, dict[str, int]] = {}
 
-    def source(one: Assignment) -> str:
+    def variable(one: Assignment) -> Variable:
         path = one.origin
         if one.rank == SETTINGS and path not in settings:
             settings[path] = settings_names(path)
         line = settings.get(path, {}).get(one.name)
-        return f"{path}:{line}" if line else path
+        return Variable(one.name, one.value, f"{path}:{line}" if line else path, one.rank)
 
-    def variable(one: Assignment, weaker: Iterable[Assignment] = ()) -> Variable:
-        return Variable(one.name, one.value, source(one), one.rank, tuple(map(variable, weaker)))
-
-    traced = trace(layers, everything=True)
-    return {winner.name: variable(winner, shadowed) for winner, shadowed in traced}
-
-
-def shown_value(value: str, behind: str, column: int, terminal: Terminal) -> str:
-    """Return a value and the text `behind` it; on a terminal the value is cut to fit the width."""
-    value = printable(value) or EMPTY
-    if terminal.is_interactive:
-        value = cut(value, max(terminal.width - column - width_of(behind), _SHORTEST_VALUE))
-    return value + behind
+    traced = {}
+    for name in {**layers.offered, **layers.fixed, **layers.system}:
+        ranked = [*map(variable, layers.offered.get(name, ()))]
+        outside, fixed = layers.system.get(name), layers.fixed.get(name)
+        if outside is not None and outside != fixed:
+            ranked.insert(0, Variable(name, outside, "system", SYSTEM))
+        if fixed is not None:
+            source = "args" if name.startswith("ARG_") else "framework"
+            ranked.insert(0, Variable(name, fixed, source, FRAMEWORK))
+        traced[name] = ranked[0].replaced(shadows=tuple(ranked[1:]))
+    return traced
 
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:
-    """Return a short description of a value's source."""
-    if one.source and one.rank == SYSTEM:
+    """Return the source of a value, as a relative path if possible."""
+    if one.rank == SYSTEM:
         return "your environment"
-    for key in ("envs", "secrets"):
-        if one.source.endswith(f": {key}.{one.name}"):
-            return key
-    for base in (definition.directory, session.layout.root):
-        if base and one.source.startswith(f"{base}/"):
-            return one.source.removeprefix(f"{base}/")
-    return one.source
+    source = one.source.removeprefix(os.path.join(definition.directory, ""))
+    return source.removeprefix(os.path.join(session.layout.root, ""))

@@ -1,9 +1,19 @@
-"""Handle Ctrl-C, and end the process by a signal."""
+"""Handle Ctrl-C: for work that must clean up, and while a Python command starts."""
 
 import _signal  # `signal` would import `enum`
 import posix
+import sys
 
-UNBLOCK = "unblock_interrupt"  # option -X of a Python that starts with SIGINT blocked
+from host.run.process import Exec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# The code that starts a command in Python; -m would import `runpy` first.
+PYTHON_COMMAND = (
+    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
+)
 
 
 class RaisedInterrupts:
@@ -25,9 +35,15 @@ class RaisedInterrupts:
         _signal.signal(_signal.SIGINT, self._former)
 
 
-def interrupt_is_blocked() -> bool:
-    """Return whether SIGINT is blocked in this process."""
-    return _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
+def python_exec(argv: "Sequence[str]", environment: "Mapping[str, str]") -> Exec:
+    """Return the process that calls a Python reference; `argv` is for `python_entrypoint.main`.
+
+    SIGINT is blocked while Python starts, unless the caller has blocked it already.
+    """
+    is_blocked = _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
+    options = "-I" if is_blocked else "-IXunblock_interrupt"
+    command = [sys.executable, options, "-c", PYTHON_COMMAND, *argv]
+    return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
 
 
 def die_of(signal: int) -> int:

@@ -10,10 +10,10 @@ directories that were read reject an outdated one. Then the lock is rebuilt from
 import _imp
 import posix
 
-from host.errors import HostError
+from host.errors import DefinitionError, HostError, Problem
 from host.run import Record, read_regular
-from host.run.command import Definition, parse_declared
-from host.run.json_file import parse_json
+from host.run.command import Definition
+from host.run.json_file import Fields, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,6 +142,19 @@ class Lock(Record):
         ]
 
 
+def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
+    """Return the definition that the plugin `owner` declares in code; raises DefinitionError.
+
+    A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
+    plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
+    """
+    definition = Definition("", Fields(owner, fields), ours=ours)
+    if "entrypoint" in fields and not definition.in_python:
+        expected = 'expected a reference "package.module:attr"'
+        raise DefinitionError(Problem(owner, expected, key="entrypoint"))
+    return definition
+
+
 def stamp(path: str) -> str:
     """Return a text that changes with the file or directory at `path`, "" if it is missing."""
     try:
@@ -158,7 +171,7 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
     """
     for place in places:
         try:
-            found = _parse(_own_content(place), key)
+            found = _parse(own_content(place), key)
         except (HostError, OSError, LookupError, TypeError, ValueError, AttributeError):
             continue
         if found is not None:
@@ -166,8 +179,8 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
     return None
 
 
-def _own_content(place: str) -> bytes:
-    """Return the lock's bytes; raises OSError if another user may have written it."""
+def own_content(place: str) -> bytes:
+    """Return the bytes of a cache file; raises OSError if another user may have written it."""
     status = posix.stat(place)
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(place)

@@ -7,10 +7,13 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 
 from host.run import Record, join
 from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
+from host.run.text import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from host.run.environment import Layers
 
 
 class Entry(Record):
@@ -67,6 +70,17 @@ def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
     texts = environ[RUN].split(" ")
     kept = [text for text, run in zip(texts, runs, strict=False) if run is not known]
     return " ".join([*kept, own])
+
+
+def report(layers: "Layers", exported: "Mapping[str, str]", descriptor: int) -> None:
+    """Write a run's environment and the shadowed values for a caller that masks its output.
+
+    The format is NAME=value and NUL for each, then one more NUL.
+    """
+    lost = [(one.name, one.value) for ranked in layers.offered.values() for one in ranked]
+    text = "".join([f"{name}={value}\0" for name, value in (*exported.items(), *lost)])
+    with open(descriptor, "wb") as pipe:
+        pipe.write(encode(f"{text}\0"))
 
 
 def _entry(text: str) -> Entry:

@@ -7,7 +7,7 @@ import sys
 from errno import E2BIG, ENOENT
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
-from host.run import Record, basename, find_bash, find_program, is_file
+from host.run import Record, basename, dirname, find_bash, find_program, is_file, join
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -18,10 +18,6 @@ _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads as many to find a script's interpreter
 TOO_LARGE = "unset large variables, or give fewer arguments"  # a remedy
-# The code that starts a command in Python; -m would import `runpy` first.
-PYTHON_COMMAND = (
-    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
-)
 
 
 class Exec(Record):
@@ -174,6 +170,14 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
         return Start(file, [file], interpreter, loads_library)
     argv = [program, argument, file] if argument else [program, file]
     return Start(program, argv, interpreter, loads_library)
+
+
+def library_file(lib_dir: str) -> str:
+    """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
+    package = dirname(dirname(__file__))
+    shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
+    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # in a wheel or a checkout
+    return next(filter(is_file, paths), "")
 
 
 def _read_head(file: str) -> tuple[bytes, bool]:

@@ -10,7 +10,6 @@ import pytest
 
 from host.cli.topics import TOPICS
 from testing.installation import Made, command
-from testing.terminal import on_terminal
 
 Install = Callable[..., Made]
 
@@ -44,10 +43,9 @@ def test_topics(install: Install, name: str) -> None:
     assert max(map(len, shown.stdout.splitlines())) <= 80
     assert name in made.run().stdout
     assert made.run(name).status == 2
-    assert made.run("help", name[:3]).stdout == shown.stdout
     slip = made.run("help", f"{name}x")
     assert (slip.status, slip.stdout) == (2, "")
-    assert slip.stderr.endswith(f" cli help {name}?\n")
+    assert f" cli help {name}" in slip.stderr
     made.write({f"commands/{name}/x/command.json": command(description="own")})
     assert "own" in made.run("help", name).stdout
 
@@ -107,15 +105,14 @@ def test_a_help_page_has_the_values_that_a_run_would_have(install: Install) -> N
     assert variables(shown.stdout) == [
         "  TOKEN    ********  ← .env:1, required",
         "  REGION   …  ← config/settings.conf:3, required",
-        "  GONE     missing  required",
-        "  URL      …  ← envs",
-        "  MODE     slow  ← your environment",
-        '  EMPTY    ""  ← envs',
+        "  GONE     missing, required",
         "  TIMEOUT  …  ← config/settings.conf:2",
         "  LINK     x-********  ← .env:2",
         "  HOST     fromfile  ← .env:4",
+        "  URL      …  ← command.json: envs.URL",
+        "  MODE     slow  ← your environment",
+        '  EMPTY    ""  ← command.json: envs.EMPTY',
     ]
-    assert "  Without GONE it does not run: export it, or set it in" in shown.stdout
     assert "Environment files:\n  .env\n  more.env\n" in shown.stdout
     run = dict(
         line.split("=", 1)
@@ -139,14 +136,14 @@ def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(install: Instal
     shown = made.run("a", "deploy", "--help")
     assert (shown.status, shown.stderr) == (0, "")
     assert variables(shown.stdout) == [
-        "  TOKEN   missing  required",
+        "  TOKEN   missing, required",
         "  REGION  …  ← config/settings.conf:3, required",
-        "  GONE    missing  required",
-        "  URL     …  ← envs",
-        "  MODE    fast  ← envs",
-        '  EMPTY   ""  ← envs',
+        "  GONE    missing, required",
+        "  URL     …  ← command.json: envs.URL",
+        "  MODE    fast  ← command.json: envs.MODE",
+        '  EMPTY   ""  ← command.json: envs.EMPTY',
     ]
-    assert "  What it sets shows: cli self env a deploy\n" in shown.stdout
+    assert "  Values in a run: cli self env a deploy\n" in shown.stdout
     assert not (made.root / "ran").exists()
 
 
@@ -179,7 +176,7 @@ def test_what_cannot_be_read_is_told_beside_the_page(install: Install) -> None:
     shown = made.run("help", "a", "deploy")
     assert shown.status == 0
     assert shown.stderr.startswith(f"cli: warning: {made.root}/commands/a/deploy/.env")
-    assert variables(shown.stdout)[0] == "  TOKEN   missing  required"
+    assert variables(shown.stdout)[0] == "  TOKEN   missing, required"
 
 
 def test_a_page_inside_a_run_leaves_out_what_that_run_was_given(install: Install) -> None:
@@ -192,20 +189,8 @@ def test_a_page_inside_a_run_leaves_out_what_that_run_was_given(install: Install
         }
     )
     expected = [
-        "  MODE     fast  ← envs",
         "  TIMEOUT  …  ← config/settings.conf:1",
         "  OWN      2  ← your environment",
+        "  MODE     fast  ← command.json: envs.MODE",
     ]
     assert variables(made.run("a", "b").stdout) == expected
-
-
-def test_variables_on_a_terminal(install: Install) -> None:
-    made = install(
-        {
-            "commands/a/b/command.json": command(envs={"LONG": "x" * 200}, required_envs=["GONE"]),
-            "commands/a/b/main.sh": "",
-        }
-    )
-    _, shown = on_terminal(made, "help", "a", "b")
-    assert "  \x1b[36mGONE\x1b[0m  \x1b[31mmissing\x1b[0m  required\n" in shown
-    assert f"  \x1b[36mLONG\x1b[0m  {'x' * 63}…  ← envs\n" in shown

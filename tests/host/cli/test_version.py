@@ -34,7 +34,7 @@ def test_the_version_with_and_without_an_installation(
     [
         (["ops", "--version"], "no such option '--version'; see: cli ops --help"),
         (["ops", "-V"], "no such option '-V'; see: cli ops --help"),
-        (["ops", "--all", "hi"], "ops: hi must stand before --all; see: cli ops --help"),
+        (["ops", "--all", "hi"], "unexpected argument hi; see: cli ops --help"),
         (["--", "ops", "hi"], "no such option '--'; see: cli --help"),
         (["--all", "--", "ops"], "no such option '--'; see: cli --help"),
         (["ops", "--", "hi"], "no such option '--'; see: cli ops --help"),

@@ -397,7 +397,7 @@ def test_too_large_for_the_system(made):
 ODD_NAMES = [
     "$(touch pwned)", "`touch pwned`", "$HOME", "${HOME}", "$((1+1))", "a b", "'", '"', "\\",
     "\\$HOME", "~", "*?[a]", "a\nb", "!", "é\udcff", "%s", "-x", "#", "a:b", "a;b&c|d", "{a,b}",
-    "=", "\x1b[1m", "\x01\x01$\x01\x7f",
+    "=", "\x1b[1m",
 ]  # fmt: skip
 
 
@@ -791,7 +791,9 @@ def test_a_category_with_an_entrypoint(made):
     one_line(made, made.run("demo", "-x"), 2, "-x")
     one_line(made, made.run("tool", "none"), 2, "none")
     for words in (("tool", "-h", "localhost"), ("tool", "--help", "one"), ("demo", "-h", "pid")):
-        one_line(made, made.run(*words), 2, f"{words[0]}: {words[2]} must stand before {words[1]}")
+        one_line(
+            made, made.run(*words), 2, f"unexpected argument {words[2]}; see: cli {words[0]} --help"
+        )
     assert made.run("tool", "--help", "--format", "json").stdout.startswith("{")
 
 

@@ -304,7 +304,7 @@ def test_the_help_page_names_references_and_asks_nobody(install):
         files({"TOKEN": "run:give x"}, required_envs=["TOKEN"], env_files=["run:give A=b"])
     )
     page = made.run("a", "b", "--help", env=env(made)).stdout
-    assert "  TOKEN  ********  ← secrets, required\n" in page
+    assert "  TOKEN  ********  ← command.json: secrets.TOKEN, required\n" in page
     assert "Environment files:\n  run:give A=b\n" in page
     assert "Secrets:\n  TOKEN  run:give x\n" in page
     assert asked(made) == 0

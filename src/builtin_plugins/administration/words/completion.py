@@ -20,30 +20,19 @@ _LINES = {"bash": _POSIX, "zsh": _POSIX, "fish": _FISH}
 SHELLS = (*_LINES,)
 
 
-def command(session: Session, shell: str | None, install: bool, uninstall: bool) -> None:
-    """Show what makes SHELL complete this program's words, or install it.
+def command(session: Session, shell: str, install: bool, uninstall: bool) -> None:
+    """Show the code that makes SHELL complete this program's commands, or install it.
 
-    Without an option the code is printed, to be loaded by the shell that is running. Without
-    SHELL it is the one that the variable SHELL names.
+    Without an option the code is printed, to be loaded by the shell that is running.
     """
-    shell = shell or os.path.basename(session.environ.get("SHELL", ""))
-    if shell not in SHELLS:
-        raise UsageError("no shell is named", f"name one: {', '.join(SHELLS)}")
     if not (install or uninstall):
-        session.show(stub(shell, session.program))
+        session.show(filled("completion", NAME=session.program)[shell])
         return
     path = start_up_file(shell, session.program, session.environ)
     with os_errors_explained(path):
-        done = complete_in(shell, session.program, session.environ, present=install)
-    if install:
-        session.show(f"{'installed in' if done else 'is already in'} {path}; open a new shell\n")
-    else:
-        session.show(f"{'removed from' if done else 'is not in'} {path}\n")
-
-
-def stub(shell: str, program: str) -> str:
-    """Return the code with which a shell asks the program for completions."""
-    return filled("completion", NAME=program)[shell]
+        complete_in(shell, session.program, session.environ, present=install)
+    done = f"installed in {path}; open a new shell" if install else f"removed from {path}"
+    session.show_lines(done)
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
@@ -62,8 +51,8 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
     """Return whether the start-up file has the line; False if it cannot be read."""
     with suppress(UsageError, OSError):
-        lines = _read(start_up_file(shell, program, environ)).splitlines()
-        return _line(shell, program) in lines
+        path = start_up_file(shell, program, environ)
+        return _line(shell, program) in Path(path).read_bytes().splitlines()
     return False
 
 
@@ -74,32 +63,23 @@ def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
     return shell if could and not completes(shell, program, environ) else ""
 
 
-def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> bool:
-    """Add or remove completion in new shells; return whether that changed anything.
-
-    Raises UsageError without HOME, OSError.
-    """
+def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> None:
+    """Add or remove completion in new shells; raises UsageError without HOME, OSError."""
     path = start_up_file(shell, program, environ)
-    line, text = _line(shell, program), _read(path)
-    lines = text.splitlines(keepends=True)
-    kept = [one for one in lines if one.rstrip(b"\n") != line]
-    if present == (len(kept) < len(lines)):
-        return False
-    if shell == "fish" and not (kept or present):
+    line, lines = _line(shell, program) + b"\n", []
+    with suppress(FileNotFoundError):
+        lines = Path(path).read_bytes().splitlines(keepends=True)
+    if present == (line in lines):
+        return
+    if shell == "fish" and lines == [line]:
         os.unlink(path)
-        return True
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    end = b"" if not text or text.endswith(b"\n") else b"\n"
-    added = text + end + line + b"\n"
-    write_file(os.path.realpath(path), added if present else b"".join(kept))
-    return True
+    elif present:
+        end = b"" if not lines or lines[-1].endswith(b"\n") else b"\n"
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        write_file(os.path.realpath(path), b"".join([*lines, end, line]))
+    else:
+        write_file(os.path.realpath(path), b"".join(one for one in lines if one != line))
 
 
 def _line(shell: str, program: str) -> bytes:
     return _LINES[shell].format(program, shell).encode()
-
-
-def _read(path: str) -> bytes:
-    with suppress(FileNotFoundError):
-        return Path(path).read_bytes()
-    return b""

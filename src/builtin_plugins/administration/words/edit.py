@@ -27,10 +27,6 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
     except DefinitionError as wrong:
         session.messages.warn(wrong.problem)
         return wrong.problem.path
-    if found.plugin and not found.dev:
-        session.messages.warn(
-            f"{' '.join(words)} is of the plugin {found.plugin}, whose next update discards changes"
-        )
     chosen = found.definition
     file = chosen.file if chosen else ""
     if found.kind == "command" and chosen and not (definition or chosen.in_python):

@@ -7,7 +7,6 @@ from typing import Any
 from host import (
     SourceError,
     Terminal,
-    UsageError,
     Variable,
     declared_secrets,
     masked,
@@ -16,8 +15,9 @@ from host import (
 )
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
-from host.cli.variables import shown_value, traced_variables
+from host.cli.variables import traced_variables
 from host.run.environment import SECRETS, SYSTEM, check_required
+from host.run.text import EMPTY
 
 
 def command(
@@ -72,11 +72,7 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
         found = session.find(found.words)  # perhaps a category with an entrypoint
     if found.definition is None or not found.definition.entrypoint:
         return words, ()
-    names = words[len(found.words) :]
-    for name in names:
-        if not (name.isascii() and name.isidentifier()):
-            raise UsageError(f"{name}: neither a word of {' '.join(found.words)} nor a name")
-    return found.words, names
+    return found.words, words[len(found.words) :]
 
 
 def _described(name: str, one: Variable | None) -> dict[str, Any]:
@@ -92,19 +88,19 @@ def _value(one: Variable | None) -> dict[str, Any]:
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     """Return the rows as text; paths inside the installation are relative to it."""
 
-    def shown(row: dict[str, Any], column: int) -> str:
+    def shown(row: dict[str, Any]) -> str:
         if row["value"] is None:
             return "is not set"
         rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
         source = printable(row["source"].removeprefix(f"{root}/"))
-        return shown_value(row["value"], f"  ← {source}{rank}", column, terminal)
+        return f"{printable(row['value']) or EMPTY}  ← {source}{rank}"
 
     names = max((width_of(printable(row["name"])) for row in rows), default=0)
     lines = []
     for row in rows:
         name = printable(row["name"])
         label = terminal.styled(name, "name") + " " * (names - width_of(name))
-        lines.append(f"{label}  {shown(row, names + 2)}")
+        lines.append(f"{label}  {shown(row)}")
         behind = f"{' ' * names}    shadows "
-        lines += [f"{behind}{shown(one, names + 12)}" for one in row["shadows"]]
+        lines += [f"{behind}{shown(one)}" for one in row["shadows"]]
     return "".join(f"{line}\n" for line in lines)

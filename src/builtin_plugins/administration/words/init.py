@@ -5,18 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.environment.installations import is_launcher, remember
 from builtin_plugins.administration.program.launcher import write_launcher
-from builtin_plugins.administration.program.shipped_files import (
-    GITIGNORE,
-    IN_CORE,
-    add_missing,
-    gitignore,
-)
+from builtin_plugins.administration.program.shipped_files import IN_CORE, add_missing
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
@@ -96,7 +90,6 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
         yield to_path(str(launcher), session.environ)
     if shell := uncompleted_shell(name, session.environ):
         yield f"for Tab completion: {name} self completion {shell} --install"
-    yield from _to_ignore(root)
     yield f"next: {path} self new command team hello"
 
 
@@ -108,12 +101,3 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
         return f"to put it on PATH: {make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
     core = shlex.quote(os.path.dirname(launcher))
     return f"to put it on PATH, in your shell's start-up file: export PATH={core}:$PATH"
-
-
-def _to_ignore(root: Path) -> Iterator[str]:
-    """Yield how to add the shipped lines to the user's own .gitignore, if the first is missing."""
-    own = root / GITIGNORE
-    with suppress(OSError):
-        if b"\n/core/*\n" not in b"\n" + own.read_bytes() + b"\n":
-            add = f"{{ echo; cat {shlex.quote(str(gitignore()))}; }} >> {shlex.quote(str(own))}"
-            yield f"to keep the launcher and other files of this machine out of git: {add}"

@@ -18,9 +18,7 @@ from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git.call import Git
 from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
 from builtin_plugins.plugins_folder.registry import (
-    FILE_NAME,
     Entry,
-    Registry,
     local_path,
     read_registry,
     registry_path,
@@ -31,7 +29,7 @@ from host.cli.session import Session
 _Contents = dict[str, tuple[Entry, PluginContents]]  # by plugin name
 
 
-def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
+def command(session: Session, yes: bool, timeout: float) -> None:
     """Update this installation from its team's repository.
 
     One made from git goes to the newest commit of its branch; changes of yours stay, or nothing
@@ -46,24 +44,23 @@ def command(session: Session, dry_run: bool, yes: bool, timeout: float) -> None:
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)
     with transaction(session, timeout) as tx:
-        wanted = _to_newest(session, tx, dry_run=dry_run, yes=yes) if is_git else None
-        if not dry_run:
-            if is_git and not os.path.lexists(local_path(plugins_dir)):
+        if is_git:
+            _to_newest(session, tx, yes)
+            if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-            renew(root, tx.reporter.warn)
+        renew(root, tx.reporter.warn)
     there = session_of(session, root, session.program)
     path = registry_path(there.installation.plugins_dir)
-    if wanted is None or not dry_run:
-        wanted = read_registry(path, shared=True)
-    sync.bring_in(there, wanted, path, dry_run=dry_run, yes=yes or is_git, timeout=timeout)
+    wanted = read_registry(path, shared=True)
+    sync.bring_in(there, wanted, path, dry_run=False, yes=yes or is_git, timeout=timeout)
     for name, (entry, contents) in _plugins(there.installation.plugins_dir).items():
         former, old = before.get(name, (entry, contents))
         if former.version_dir != entry.version_dir:
             session.show_lines(*change_lines(former, entry, old, contents))
 
 
-def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -> Registry | None:
-    """Show what the newest commit changes, ask, and fast-forward; return its registry, if any."""
+def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
+    """Show what the newest commit changes, ask, and fast-forward."""
     root = session.layout.root
     git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
     try:
@@ -76,7 +73,7 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
     if git("rev-list", "--count", f"{old}..{new}").strip() == b"0":
         session.show_lines(f"{session.program}: {old[:12]} is the newest")
-        return None
+        return
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = Git(os.path.join(tx.area, "aside.git"), tx.environ, tx.seconds, (tx.descriptor,))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
@@ -87,13 +84,9 @@ def _to_newest(session: Session, tx: Transaction, *, dry_run: bool, yes: bool) -
     contents = [_commands(os.path.join(one, commands_dir)) for one in (root, tx.tree)]
     former, latest = (Entry(session.program, "git", commit=one) for one in (old, new))
     session.show_lines(*change_lines(former, latest, *contents))
-    plugins_dir = os.path.relpath(session.installation.plugins_dir, root)
-    wanted = read_registry(os.path.join(tx.tree, plugins_dir, FILE_NAME), shared=True)
-    if not dry_run:
-        confirm("Update?", yes, "nothing was changed")
-        with signals_blocked():
-            fast_forward(git, old, new)
-    return wanted
+    confirm("Update?", yes, "nothing was changed")
+    with signals_blocked():
+        fast_forward(git, old, new)
 
 
 def _commands(directory: str) -> PluginContents:

@@ -77,8 +77,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
         trees = [one for one in own if is_tree(one) and os.path.realpath(one).startswith(inside)]
         if is_tree(layout.core_dir):
             trees += [os.path.join(layout.core_dir, one) for one in os.listdir(layout.core_dir)]
-        below = tuple(os.path.join(path, "") for path in trees)
-        paths = [*(path for path in paths if not path.startswith(below)), *trees]
+        paths += trees
     paths += _links(session.environ, launchers)
     config_file = os.path.join(layout.core_dir, "cli.json")
     last = [*launchers, config_file] if config_file in paths else launchers

@@ -32,7 +32,6 @@ from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
 from builtin_plugins.io.git.call import Git
 from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
-from host import UsageError
 from host.cli.session import Session
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -50,8 +49,6 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     again; an installed package is upgraded with pip. Your commands, configuration and
     plugins stay. If anything fails, the old version goes on working.
     """
-    if format == "json" and not check:
-        raise UsageError("--format goes with --check")
     layout = session.layout
     with transaction(session, timeout) as tx:
         look = _checkout_update if is_checkout(layout.root) else _package_update

@@ -18,10 +18,8 @@ TOPICS = (
 
 
 def topic(name: str, program: str) -> str:
-    """Return the page of the only topic that begins with `name`, "" for none or several."""
-    beginning = name.replace("color", "colour")
-    found = [one for one in TOPICS if beginning and one.startswith(beginning)]
-    return _text(found[0]).replace("{program}", program) if len(found) == 1 else ""
+    """Return the page of a topic."""
+    return _text(name).replace("{program}", program)
 
 
 def without_installation(session: Session) -> str:

@@ -104,7 +104,7 @@ def test_a_script_of_the_users_own_is_copied_as_it_is(
     assert not (tmp_path / name).exists()
     gone = made.run("self", "new", "command", "three", "--from", name, cwd=tmp_path)
     assert (gone.status, gone.stdout, gone.stderr.count("\n")) == (2, "", 1)
-    assert f"--from: {name} is not there" in gone.stderr
+    assert f"{name}: No such file or directory" in gone.stderr
 
 
 def test_edit(install: Install) -> None:

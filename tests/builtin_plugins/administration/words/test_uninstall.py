@@ -148,7 +148,7 @@ def test_completion_of_somebody_else_stays(made: Made) -> None:
     fish = made.home / ".config/fish/completions/acme.fish"
     fish.parent.mkdir(parents=True)
     fish.write_text("complete -c acme\n")
-    assert made.run("self", "completion", "fish", "--uninstall").stdout == f"is not in {fish}\n"
+    assert made.run("self", "completion", "fish", "--uninstall").stdout == f"removed from {fish}\n"
     for option in ("--install", "--uninstall"):
         assert made.run("self", "completion", "fish", option).status == 0
     # Another installation of that name completes by the same line.

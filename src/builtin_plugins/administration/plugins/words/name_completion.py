@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 
-def plugin_names(
-    _given: object, installation: "OpenInstallation", _lock: object
-) -> "list[tuple[str, str]]":
+def plugin_names(_given: object, installation: "OpenInstallation", _lock: object) -> Offer:
     """Return the names of the directories in `plugins/`, and of packages with a kept version."""
     names = set()
     for directory in (installation.plugins_dir, f"{installation.plugins_dir}/.versions"):
@@ -21,7 +19,7 @@ def plugin_names(
             names |= {one.name for one in os.scandir(directory) if one.is_dir()}
         except OSError:
             pass  # there is none yet
-    return [(name, "") for name in sorted(names) if not name.startswith(".")]
+    return Offer((name, "") for name in sorted(names) if not name.startswith("."))
 
 
 def sources(_given: object, installation: "OpenInstallation", _lock: object) -> Offer:
