@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.git.call import Git
+from builtin_plugins.io.git import Git
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run import read_regular

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
-from builtin_plugins.administration.program.environment.installations import is_launcher, remember
-from builtin_plugins.administration.program.launcher import write_launcher
+from builtin_plugins.administration.program.launcher import is_launcher, remember, write_launcher
 from builtin_plugins.administration.program.shipped_files import IN_CORE, add_missing
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from

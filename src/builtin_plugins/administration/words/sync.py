@@ -15,8 +15,7 @@ from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
-from builtin_plugins.io.git.call import Git
-from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
+from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
 from builtin_plugins.plugins_folder.registry import (
     Entry,
     local_path,

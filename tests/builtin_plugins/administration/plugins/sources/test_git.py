@@ -22,8 +22,8 @@ from threading import Barrier, Thread
 import pytest
 
 from builtin_plugins.administration.plugins.sources.git import write_tree
+from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.io.git import call as git_call
-from builtin_plugins.io.git.call import Git, login_of
 from host.errors import HostError
 from host.secrets import masked_text
 from testing.installation import Made

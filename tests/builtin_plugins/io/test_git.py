@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.io.git.call import Git
-from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
+from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
 from host.errors import HostError
 from testing.plugin_sources import Repository
 
