@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.run import Record
+from host.run import Record, is_file, join, why_outside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +50,15 @@ class Command(Record):
     shadows: tuple[str, ...] = ()
     project: str = ""
 
+    @property
+    def missing(self) -> bool:
+        """Whether its folder lacks the entrypoint's file; every access checks the disk."""
+        definition, directory = self.definition, self.directory
+        if not directory or definition.in_python or definition.is_script:
+            return False
+        file = definition.entrypoint
+        return not is_file(join(directory, file)) or why_outside(directory, file) != ""
+
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return the marks of its row, in this order.
 
@@ -67,7 +76,7 @@ class Command(Record):
             "[sudo]": definition.sudo,
             "[destroy]": definition.destroys,
             **{f"[{name}]": not definition.compatible for name in definition.os},
-            "[missing]": not definition.has_entrypoint,
+            "[missing]": self.missing,
         }
         return [mark for mark, applies in marks.items() if applies]
 
