@@ -70,7 +70,7 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; no code of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
-    lock = session.checked(session.plugins_known)
+    lock = session.plugins_known
     registry = effective_registry(plugins_dir)
     for problem in registry.problems:
         session.messages.warn(problem)

@@ -38,7 +38,7 @@ from builtin_plugins.administration.program.environment.copy import (
     check_starts,
     copied_environment,
 )
-from builtin_plugins.administration.program.environment.installations import remember
+from builtin_plugins.administration.program.launcher import remember
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
