@@ -34,12 +34,7 @@ KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local"
 NAME_RULE = "use a-z, 0-9 and ._-, and no word of this program"
 
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
-_TEXTS = (
-    *("name", "kind", "source", "version", "description", "directory"),
-    *("hooks", "ref", "commit", "sha256", "installed_at"),
-)
 _RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
-_FLAGS = ("enabled", "dev", "pinned", "removing")
 
 
 def is_plugin_name(name: str) -> bool:
@@ -72,7 +67,7 @@ class Entry(Record):
     ref: str = ""
     commit: str = ""
     sha256: str = ""
-    installed_at: str = ""
+    installedAt: str = ""  # noqa: N815 - the key in the file
     enabled: bool = True
     dev: bool = False
     scripts: Mapping[str, str] | None = None
@@ -105,11 +100,7 @@ class Entry(Record):
     def fields(self) -> dict[str, Any]:
         """Return it as an object for the file."""
         values = {**self.values(), "versions": list(self.versions)}
-        return {_key(name): None if one == "" else one for name, one in values.items()}
-
-
-def _key(name: str) -> str:
-    return "installedAt" if name == "installed_at" else name
+        return {name: None if one == "" else one for name, one in values.items()}
 
 
 class Registry:
@@ -141,28 +132,23 @@ class Registry:
                 what = f"the name {entry.name} occurs twice; the first entry is used"
                 self.problems.append(Problem(path, what))
 
-    @property
-    def names(self) -> set[str]:
-        """Return all names in the file, including those of unusable entries."""
-        return self.entries.keys() | self.refused.keys()
-
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the one of the same name but keep its unknown keys.
 
         If a team shares the file, only `team` changes it; else the local file gets what differs.
         """
         self.entries[entry.name] = entry
-        if self.local is None or team:
-            _put(self.values, entry.name, entry.fields())
-            _drop(self.local, entry.name)
-            return
         fields, shared = entry.fields(), _item(self.values, entry.name)
-        if shared is not None:
-            there = read_entry(shared).fields()
-            fields = {key: value for key, value in fields.items() if value != there.get(key)}
         _drop(self.local, entry.name)
-        if fields:
-            _put(self.local, entry.name, {"name": entry.name, **fields})
+        if self.local is not None and not team:
+            there = read_entry(shared).fields() if shared else {}
+            changed = {key: one for key, one in fields.items() if one != there.get(key, ...)}
+            if changed:
+                self.local["plugins"].append({"name": entry.name, **changed})
+        elif shared is None:
+            self.values["plugins"].append(fields)
+        else:
+            shared.update(fields)
 
     def drop(self, name: str) -> None:
         """Remove the entry of that name, if any; the team's shared file does not change."""
@@ -178,14 +164,6 @@ def _item(values: dict[str, Any], name: str) -> dict[str, Any] | None:
     return next((item for item in values["plugins"] if item.get("name") == name), None)
 
 
-def _put(values: dict[str, Any], name: str, fields: dict[str, Any]) -> None:
-    item = _item(values, name)
-    if item is None:
-        values["plugins"].append(fields)
-    else:
-        item.update(fields)
-
-
 def _drop(values: dict[str, Any] | None, name: str) -> None:
     if values is not None:
         values["plugins"] = [item for item in values["plugins"] if item.get("name") != name]
@@ -196,11 +174,15 @@ def read_entry(item: dict[str, Any]) -> Entry:
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} cannot name a plugin")
-    fields: dict[str, Any] = {one: text(name, item, _key(one)) for one in _TEXTS}
-    flags = {key: typed(name, item, key, bool, "true or false") for key in _FLAGS}
-    fields |= {key: flag for key, flag in flags.items() if flag is not None}
     versions = typed(name, item, "versions", list, "an array") or []
-    entry = Entry(**fields, scripts=read_scripts(name, item), versions=tuple(versions))
+    fields: dict[str, Any] = {"scripts": read_scripts(name, item), "versions": tuple(versions)}
+    for key, default in Entry("", "").values().items():
+        if isinstance(default, str):
+            fields[key] = text(name, item, key)
+        elif isinstance(default, bool):
+            flag = typed(name, item, key, bool, "true or false")
+            fields[key] = default if flag is None else flag
+    entry = Entry(**fields)
     if entry.kind not in KINDS:
         raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
     for one in (*versions, *filter(None, [entry.version_dir])):
@@ -223,10 +205,8 @@ def read_registry(path: str, *, shared: bool = False) -> Registry:
     Includes the local file beside it, unless only the `shared` one is requested. Raises
     PluginError if a file is unreadable or has another format.
     """
-    values = _read(path)
-    beside = local_path(os.path.dirname(path))
-    local = None if shared or not os.path.lexists(beside) else _read(beside) or _empty()
-    return Registry(path, values, local)
+    local = None if shared else _read(local_path(os.path.dirname(path)))
+    return Registry(path, _read(path), local)
 
 
 def _read(path: str) -> dict[str, Any] | None:
@@ -247,8 +227,7 @@ def _read(path: str) -> dict[str, Any] | None:
 def effective_registry(plugins_dir: str) -> Registry:
     """Return the registry, or its last intact state if it cannot be read or is lost.
 
-    This way disabled plugins stay disabled, and the order of precedence is preserved. Without such
-    a state the registry is empty.
+    This way disabled plugins stay disabled, and the order of precedence is preserved.
     """
     path, last = registry_path(plugins_dir), os.path.join(plugins_dir, LAST)
     found, damage = Registry(path), None

@@ -82,7 +82,7 @@ def install(
             if os.path.lexists(place):
                 raise PluginError(f"{place} already exists", f"remove it{source.name_hint}")
         enabled = there.enabled if there else entry.enabled
-        entry = entry.replaced(installed_at=now(), enabled=enabled)
+        entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
         _keep(tx, entry, undo)
@@ -126,13 +126,13 @@ def remove(entry: Entry, tx: Transaction) -> str:
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(what, "disable it, or take it out of that file for all")
     source = source_of(entry)
-    is_there = source.prepare_removal(tx)
+    source.prepare_removal(tx)
     with registry_transaction(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
             undo.callback(write_registry, path, read_registry(path))
             registry.put(there.replaced(removing=True))
             write_registry(path, registry)
-        kept = source.remove(tx, undo) if is_there else ""
+        kept = source.remove(tx, undo)
         registry.drop(entry.name)
     return kept
 

@@ -76,8 +76,8 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
                 left[name] = problem
     for plugin in find_directory_plugins(plugins_dir, registry):
         name = plugin.entry.name
-        if name not in registry.names and is_plugin_name(name):
-            registry.put(plugin.entry.replaced(installed_at=now()))
+        if name not in {*registry.entries, *registry.refused} and is_plugin_name(name):
+            registry.put(plugin.entry.replaced(installedAt=now()))
     write_registry(registry_path(plugins_dir), registry)
     return left
 
@@ -119,7 +119,7 @@ def _registry(plugins_dir: str) -> Registry:
         for name in names_in(plugins_dir):
             store = store_of(plugins_dir, name)
             entry = recorded(store.path(store.current)) if store.current else None
-            if entry and name not in registry.names:
+            if entry and name not in {*registry.entries, *registry.refused}:
                 registry.put(entry)
     return registry
 

@@ -108,13 +108,11 @@ def _newest_source(wanted: Requirement, tx: Transaction) -> str:
 
 def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     package = _locked(wanted, tx)
-    wheels = {
-        tag: wheel
-        for wheel in package.get("wheels", ())
-        for tag in parse_wheel_filename(_place_of(wheel)[1])[3]
-    }
-    wheel = next((wheels[tag] for tag in sys_tags() if tag in wheels), None)  # best tag first
-    return _bring(wheel, sha256, tx.tree, tx) if wheel else ("", str(package["version"]))
+    supported = {*sys_tags()}
+    for wheel in package.get("wheels", ()):
+        if supported & parse_wheel_filename(_place_of(wheel)[1])[3]:
+            return _bring(wheel, sha256, tx.tree, tx)
+    return "", str(package["version"])
 
 
 def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:

@@ -194,19 +194,18 @@ class Source(PluginSource):
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         VenvCopy().swap(undo)
 
-    def prepare_removal(self, tx: Transaction) -> bool:
+    def prepare_removal(self, tx: Transaction) -> None:
         """Remove the distribution, but not its requirements, from a copy of the environment."""
         complete_import_path()
         name = self.entry.name
-        if distributions.find_distribution(name) is None:
-            return False
-        copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
-        copy.change(tx.installer, "uninstall", "--yes", name)
-        check_starts(copy.python, f"without {name}, this program")
-        return True
+        if distributions.find_distribution(name) is not None:
+            copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+            copy.change(tx.installer, "uninstall", "--yes", name)
+            check_starts(copy.python, f"without {name}, this program")
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        VenvCopy().swap(undo)
+        if distributions.find_distribution(self.entry.name) is not None:
+            VenvCopy().swap(undo)
         return ""
 
 

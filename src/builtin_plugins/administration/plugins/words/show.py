@@ -37,7 +37,7 @@ def _lines(row: Row, plugins_dir: str) -> list[str]:
         "commit": entry.commit,
         "sha256": entry.sha256,
         "state": f"{row.state_shown}: {row.reason}" if row.reason else row.state_shown,
-        "installed": entry.installed_at,
+        "installed": entry.installedAt,
         "files": os.path.realpath(row.root) if row.root else "",
         "kept": ", ".join(
             version_text(one) for one in kept if one.version_dir != entry.version_dir

@@ -42,13 +42,7 @@ def bring_in(
         session.messages.warn(problem)
     missing = list(lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
     for entry in missing:
-        former = own.entries.get(entry.name)
-        change = (
-            f"  (here: {version_text(former)})"
-            if former and former.version_dir != entry.version_dir
-            else ""
-        )
-        session.show_lines(f"{heading(entry)}{change}")
+        session.show_lines(heading(entry))
         warn_of_sharing(session, entry, "changes")
     if missing and not dry_run:
         confirm("Install these plugins?", yes, "nothing was changed")

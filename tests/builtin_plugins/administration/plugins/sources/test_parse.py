@@ -103,9 +103,10 @@ def test_a_bare_word_is_neither(
         write_tree(tmp_path / word, plugin_files())
     asked = {"PIP_INDEX_URL": "http://192.0.2.1/simple", "UV_DEFAULT_INDEX": "http://192.0.2.1/"}
     done = plugin(made, "add", word, cwd=tmp_path, env=asked, timeout=30)
-    expected = f"cli: {word}: neither a path nor a package; write ./{word} for a directory here"
-    if word != ".hidden":
-        expected = f"{expected}, or pip:{word} for a package"
+    expected = (
+        f"cli: {word}: neither a path nor a package; write ./{word} for a directory here, "
+        f"or pip:{word} for a package"
+    )
     assert (done.status, done.stdout, done.stderr.strip()) == (2, "", expected)
     assert listed(made) == {}
 
