@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import effective_registry, local_path, registry_path
-from host import BrokenPlugin, CommandTree, Installation, PluginFile, Watch, hookimpl
+from host import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch, hookimpl
 
 
 @hookimpl
-def find_plugins(installation: Installation) -> Iterator[PluginFile | Watch]:
+def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled | Watch]:
     plugins_dir = installation.plugins_dir
     yield from map(Watch, _watched(plugins_dir))
     registry = effective_registry(plugins_dir)
+    entries = registry.entries.values()
+    yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.hooks_file and plugin.entry.enabled:
             yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file)

@@ -1,4 +1,4 @@
-"""The hooks of plugin management: repairs, disabled plugins, and the words of `self plugin`."""
+"""The hooks of plugin management: they reconcile `plugins/` and provide `self plugin`."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
-from builtin_plugins.plugins_folder.registry import effective_registry
-from host import CategoryDeclaration, CommandDeclaration, Disabled, Installation, hookimpl
+from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
 _HERE = "builtin_plugins.administration.plugins.words."
 
@@ -71,18 +70,6 @@ _SYNONYMS = {
 @hookimpl
 def prepare(installation: Installation) -> None:
     reconcile_if_free(installation.plugins_dir)
-
-
-@hookimpl
-def find_plugins(installation: Installation) -> Iterator[Disabled]:
-    plugins_dir = installation.plugins_dir
-    for name, entry in effective_registry(plugins_dir).entries.items():
-        if not entry.enabled:
-            # Imported here because only disabled plugins need it.
-            from builtin_plugins.administration.plugins.sources.base import source_of
-
-            found = source_of(entry).contents_now(plugins_dir)
-            yield Disabled(name, (*found.commands, *found.declared))
 
 
 @hookimpl
