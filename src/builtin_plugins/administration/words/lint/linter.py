@@ -36,8 +36,8 @@ class Lint:
     """One pass over definitions and scripts; each method yields findings.
 
     `count` is the number of definitions read. `shell_scripts` are the files that commands run with
-    a shell. `help` maps the words of each command to what answers `--help`: its "script" or the
-    "page". Names that the installation sets in settings.conf are known.
+    a shell. `help` has the words of the commands whose `--help` the "script" or the "page" answers.
+    Names that the installation sets in settings.conf are known.
     """
 
     def __init__(self, session: Session) -> None:
@@ -46,7 +46,7 @@ class Lint:
         self._session = session
         self.count = 0
         self.shell_scripts: list[str] = []
-        self.help: list[tuple[tuple[str, ...], str]] = []
+        self.help: dict[str, list[str]] = {}
 
     def here(self) -> Iterator[Finding]:
         """Check this installation, and the projects around the current directory."""
@@ -162,5 +162,6 @@ class Lint:
             script = os.path.join(command.directory, command.entrypoint)
             gets_help = script_gets_help(command, "" if command.in_python else script)
             words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
-            self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
+            names = self.help.setdefault("script" if gets_help else "page", [])
+            names.append(words.replace("/", " "))
         return command

@@ -43,17 +43,17 @@ def placed(findings: Iterable[Finding]) -> list[Finding]:
         if not line:
             text, offsets = keys(at.path) if at.key else ("", {})
             line, column = place_of_key(text, offsets, at.key)
-        place = (relative_path(at.path), at.text, at.remedy, at.key, line, column)
+        place = (_relative(at.path), at.text, at.remedy, at.key, line, column)
         found.add(one._replace(problem=Problem(*place)))
     return sorted(found, key=_order)
 
 
-def relative_path(path: str) -> str:
+def _relative(path: str) -> str:
     with suppress(OSError):
         return path.removeprefix(f"{os.getcwd()}/")
     return path
 
 
 def _order(one: Finding) -> tuple[object, ...]:
-    problem = one.problem
-    return problem.path, problem.line, problem.column, one.rule, problem.message
+    at = one.problem
+    return at.path, at.line, at.column, one.rule, at.message
