@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from host import (
-    SourceError,
-    Terminal,
-    Variable,
-    declared_secrets,
-    masked,
-    printable,
-    width_of,
-)
+from host import SourceError, Terminal, Variable, declared_secrets, masked, printable, width_of
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import traced_variables

@@ -18,12 +18,7 @@ from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git.call import Git
 from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
 from builtin_plugins.io.self_options import checked_timeout
-from builtin_plugins.plugins_folder.registry import (
-    Entry,
-    local_path,
-    read_registry,
-    registry_path,
-)
+from builtin_plugins.plugins_folder.registry import Entry, local_path, read_registry, registry_path
 from host import HostError, OperationError
 from host.cli.session import Session
 

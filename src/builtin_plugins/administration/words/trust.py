@@ -8,13 +8,7 @@ from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import confirm
 from host import OperationError
 from host.cli.session import Session
-from host.cli.trust import (
-    change_trusted,
-    new_lines,
-    project_contents,
-    remember,
-    trusted_files,
-)
+from host.cli.trust import change_trusted, new_lines, project_contents, remember, trusted_files
 from host.run.projects import Project
 from host.run.trust import read_trusted
 

@@ -22,10 +22,7 @@ from builtin_plugins.administration.program.environment.copy import (
     copied_environment,
 )
 from builtin_plugins.administration.program.environment.installations import is_launcher
-from builtin_plugins.administration.program.launcher import (
-    launcher_of,
-    renew_own_files,
-)
+from builtin_plugins.administration.program.launcher import launcher_of, renew_own_files
 from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.files.atomic import write_file

@@ -13,11 +13,7 @@ from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint import rules
 from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
-from builtin_plugins.plugins_folder.directory import (
-    Manifest,
-    find_directory_plugins,
-    read_manifest,
-)
+from builtin_plugins.plugins_folder.directory import Manifest, find_directory_plugins, read_manifest
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from host import Definition, HostError, Problem
 from host.cli.session import Session

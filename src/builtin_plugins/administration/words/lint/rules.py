@@ -12,15 +12,7 @@ from typing import Any
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.io.bounded_call import bounded_call
-from host import (
-    Definition,
-    HostError,
-    Problem,
-    declared_secrets,
-    expand,
-    find_program,
-    is_secret,
-)
+from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
 from host.run import from_system, why_outside
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.folders import FolderNode
