@@ -1,7 +1,5 @@
 """`self sync`: update an installation to its team's current state."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.plugins.contents import PluginContents, read_contents

@@ -1,7 +1,5 @@
 """`self trust`: decide which projects may run their commands."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.project import nearest_project

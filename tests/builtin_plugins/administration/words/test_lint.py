@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.words.lint.places import keys_of, placed
+from builtin_plugins.administration.words.lint.linter import keys_of, placed
 from host import Problem
 from testing.growth import grows_in_proportion
 from testing.installation import PROJECT, Made, command

@@ -1,12 +1,9 @@
 """`self lint`: the problems of definitions and scripts, each with its position."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from builtin_plugins.administration.pages import Finding, counted, grouped, plural
-from builtin_plugins.administration.words.lint.linter import Lint
-from builtin_plugins.administration.words.lint.places import placed
+from builtin_plugins.administration.words.lint.linter import Lint, placed
 from builtin_plugins.administration.words.lint.rules import shellcheck_findings
 from host import Problem
 from host.cli.session import Session

@@ -1,7 +1,5 @@
 """The rules for one definition and its script, one function each."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
