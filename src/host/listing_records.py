@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from host.errors import HostError
-from host.run import Record
+from host.run import Record, is_file, join, why_outside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,11 @@ class Command(Record):
     @property
     def missing(self) -> bool:
         """Whether its folder lacks the entrypoint's file; every access checks the disk."""
-        return bool(self.directory) and not self.definition.has_entrypoint
+        definition, directory = self.definition, self.directory
+        if not directory or definition.in_python or definition.is_script:
+            return False
+        file = definition.entrypoint
+        return not is_file(join(directory, file)) or why_outside(directory, file) != ""
 
     @property
     def kept_from_assistants(self) -> str:

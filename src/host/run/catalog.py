@@ -90,7 +90,6 @@ class DeclaredNode(Node):
     If the first declared command below these words has exactly these words, they name a command.
     """
 
-    problems = ()
     has_below = False
 
     def __init__(
@@ -119,8 +118,7 @@ class DeclaredNode(Node):
         own = (one.definition for one in self._below if not one.runs and one.words == self.at)
         return next(own, None)
 
-    def holds_commands(self, problems: "list[Problem] | None" = None) -> bool:
-        del problems
+    def holds_commands(self) -> bool:
         return True
 
     def above(self) -> "tuple[Definition, ...]":
@@ -201,15 +199,9 @@ class Catalog:
         found = self.find((*category.words, definition.default))
         is_inside = found.kind == "command" and len(found.words) > len(category.words)
         if not is_inside or found.project is not category.project:
-            what = f"there is no command {' '.join(category.words)} {definition.default}"
-            what += " in this project" if is_inside else ""
+            what = f"there is no command {definition.default} in this category"
             raise DefinitionError(Problem(definition.file, what, key="default"))
         return found
-
-    def shadowed(self, command: Match) -> tuple[str, ...]:
-        """Return the commands that a command shadows: directories, or `plugin NAME`."""
-        match = _below(self.find(command.words[:-1]), command.words[-1], [])
-        return match.shadows if match else ()
 
     def children(self, category: Match) -> tuple[list[Match], list[Problem]]:
         """Return the matches directly below a category or command, and the problems there.
@@ -272,13 +264,13 @@ def _inherit(match: Match) -> None:
         definition.inherit(above)
 
 
-def _below(category: Match, word: str, problems: "list[Problem] | None" = None) -> Match | None:
+def _below(category: Match, word: str) -> Match | None:
     """Return the match of `word` in a category, None for none; raises DefinitionError."""
     if not is_word(word):
         return None
     nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
     reached = (inner for node in nodes if (inner := node.enter(word)))
-    return _matched((*category.words, word), reached, problems)
+    return _matched((*category.words, word), reached)
 
 
 def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:
@@ -303,8 +295,10 @@ def _matched(
         if not _counts(node, problems, decides=not kept):
             continue
         if kind == "command" or not node.runnable:
-            if problems is None or node.definition or node.holds_commands(problems):
+            if problems is None or node.definition or node.holds_commands():
                 kept.append(node)
+            else:
+                problems += node.problems
         elif not any(earlier.holds_commands() for earlier in kept):
             kept, kind = [node], "command"
             if problems is None:

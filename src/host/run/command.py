@@ -3,12 +3,12 @@
 import sys
 
 from host.errors import CannotStartError, DefinitionError, Problem
-from host.run import EFFECTS, dirname, is_file, join, why_outside
+from host.run import EFFECTS, dirname, join, why_outside
 from host.run.json_file import Fields, read_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
     from host.run.argument_spec import Argument
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from host.run.requirements import Requirement
 
 SYSTEMS = ("linux", "mac")
-HELP = ("script", "page")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
+WORD_RULE = "a word has letters, digits and ._- after a first letter or digit, at most 64 in all"
 
 
 def is_word(text: str) -> bool:
@@ -91,41 +91,39 @@ class Definition:
         self.aliases: tuple[str, ...] = fields.texts("aliases")
         for alias in self.aliases:
             if not is_word(alias):
-                fault = "is not a word; use letters, digits and ._- (64 at most)"
-                raise fields.refused("aliases", f'"{alias}" {fault}')
+                raise fields.refused("aliases", f'invalid word "{alias}"; {WORD_RULE}')
         self.hidden: bool = fields.flag("hidden")
-        self.own_required_envs: tuple[RequiredVariable, ...] = _required_envs(fields)
-        self.own_requires: tuple[Requirement, ...] = _requirements(fields)
+        self.own_required_envs: tuple[RequiredVariable, ...] = ()
+        if entries := fields.array("required_envs", "an array of names and objects"):
+            from host.run.required_variables import read_required
+
+            self.own_required_envs = read_required(fields, entries)
+        self.own_requires: tuple[Requirement, ...] = ()
+        if entries := fields.array("requires", "an array of names and objects"):
+            from host.run.requirements import read_requirements
+
+            self.own_requires = read_requirements(fields, entries)
         self.secrets: dict[str, str] = _secrets(fields)
-        self.examples: tuple[dict[str, str], ...] = tuple(
-            [
-                {
-                    "command": one.text("command", required=True),
-                    "description": one.text("description"),
-                }
-                for one in fields.objects("examples")
-            ]
-        )
+        self.examples: tuple[dict[str, str], ...] = tuple(map(_example, fields.objects("examples")))
         self.confirm: str = fields.filled("confirm")
         effects = fields.one_of("effects", EFFECTS)
         self.destroys: bool = effects == "destroy"
         self.effects: str = effects or ("destroy" if self.sudo else "change")
-        self.help: str = fields.one_of("help", HELP)
+        self.help: str = fields.one_of("help", ("script", "page"))
         self.starts_commands: bool = fields.flag("starts_commands")
         sources = fields.typed("sources", bool, "true or false")
         self.sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
-        self.args: tuple[Argument, ...] = self._arguments(declared, ours) if declared else ()
+        self.args: tuple[Argument, ...] = ()
+        if declared:
+            from host.run.argument_declarations import read_declarations
+
+            self.args = read_declarations(declared, self.directory, ours=ours)
         self.extra: dict[str, Any] = fields.extra()
         warnings = [problem for one in (fields, *declared) for problem in one.misspelt()]
         self.warnings: tuple[Problem, ...] = tuple(warnings)
-
-    def _arguments(self, declared: list[Fields], ours: bool) -> "tuple[Argument, ...]":
-        from host.run.argument_declarations import read_declarations
-
-        return read_declarations(declared, self.directory, ours=ours)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
         """Apply the defaults of the categories `above`; the nearest wins for each name.
@@ -162,14 +160,6 @@ class Definition:
     def in_python(self) -> bool:
         """Whether `entrypoint` is a Python reference and not a file."""
         return is_reference(self.entrypoint)
-
-    @property
-    def has_entrypoint(self) -> bool:
-        """Whether the entrypoint's file exists in `directory`; true for a Python reference."""
-        if self.in_python or self.is_script:
-            return True
-        directory, entrypoint = self.directory, self.entrypoint
-        return is_file(join(directory, entrypoint)) and not why_outside(directory, entrypoint)
 
     @property
     def compatible(self) -> bool:
@@ -211,28 +201,13 @@ def _condition(fields: Fields) -> dict[str, str]:
     return found
 
 
-def _required_envs(fields: Fields) -> "tuple[RequiredVariable, ...]":
-    entries = fields.array("required_envs", "an array of names and objects")
-    if not entries:
-        return ()
-    from host.run.required_variables import read_required
-
-    return read_required(fields, entries)
-
-
-def _requirements(fields: Fields) -> "tuple[Requirement, ...]":
-    entries = fields.array("requires", "an array of names and objects")
-    if not entries:
-        return ()
-    from host.run.requirements import read_requirements
-
-    return read_requirements(fields, entries)
+def _example(fields: Fields) -> dict[str, str]:
+    command = fields.text("command", required=True)
+    return {"command": command, "description": fields.text("description")}
 
 
 def _secrets(fields: Fields) -> dict[str, str]:
     """Return the references in `secrets` by variable; each must have a scheme."""
-    if fields.value("secrets") is None:
-        return {}
     found = fields.variables("secrets")
     for name, text in found.items():
         scheme, colon, rest = text.partition(":")
@@ -264,19 +239,6 @@ def _read_script(path: str) -> Definition:
         raise DefinitionError(script.placed(error.problem)) from None
     definition.usage = script.usage
     definition.warnings = tuple([script.placed(one) for one in definition.warnings])
-    return definition
-
-
-def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
-    """Return the definition that the plugin `owner` declares in code; raises DefinitionError.
-
-    A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
-    plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
-    """
-    definition = Definition("", Fields(owner, fields), ours=ours)
-    if "entrypoint" in fields and not definition.in_python:
-        expected = 'expected a reference "package.module:attr"'
-        raise DefinitionError(Problem(owner, expected, key="entrypoint"))
     return definition
 
 

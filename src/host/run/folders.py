@@ -8,8 +8,8 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run import basename, dirname, is_directory, is_file, join, read_regular, realpath
-from host.run.command import is_word, read_definition
+from host.run import basename, dirname, is_directory, is_file, is_link, join, read_regular, realpath
+from host.run.command import WORD_RULE, is_word, read_definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,6 +86,7 @@ class Node:
     project: "Project | None" = None
     definition: "Definition | None" = None
     error: DefinitionError | None = None
+    problems: tuple[Problem, ...] = ()
 
     @property
     def runnable(self) -> bool:
@@ -106,8 +107,6 @@ class FolderNode(Node):
     owned = False  # inside a command's folder, where files are no scripts
     holds: bool | None = None
     defaults: "tuple[Definition, ...] | None" = None
-    faults: tuple[Problem, ...] = ()
-    _odd_names: tuple[Problem, ...] = ()
     _inside: "dict[str, FolderNode] | None" = None
     _scripts: "Scripts | None" = None
 
@@ -131,24 +130,16 @@ class FolderNode(Node):
         node._scripts = scripts
         return node
 
-    @property
-    def problems(self) -> tuple[Problem, ...]:
-        return self.faults + self._odd_names
-
     def enter(self, word: str) -> "FolderNode | None":
         """Return the child node of `word`, None if there is none."""
         if self._inside is not None:
             return self._inside.get(word)
         at = join(self.at, word)
-        try:
-            mode = posix.lstat(at).st_mode
-        except OSError:
-            mode = 0
-        is_link = _stat.S_ISLNK(mode)
-        is_folder = _stat.S_ISDIR(mode) or (is_link and is_directory(at) and self._follows(at))
+        linked = is_link(at)
+        is_folder = is_directory(at) and (not linked or self._follows(at))
         if self.owned and not _has_definition(at):
             is_folder = False
-        node = self._child(word, is_folder, self.linked or is_link)
+        node = self._child(word, is_folder, self.linked or linked)
         return node if is_folder or node.scripts else None
 
     def inside(self) -> "dict[str, FolderNode]":
@@ -266,13 +257,13 @@ class FolderNode(Node):
             return False
         return bool(self.inside())
 
-    def holds_commands(self, problems: "list[Problem] | None" = None) -> bool:
+    def holds_commands(self) -> bool:
         """Return whether there is a category.json here, or a command here or below."""
         if self.holds is None:
-            self.holds = self._search([] if problems is None else problems)
+            self.holds = self._search()
         return self.holds
 
-    def _search(self, problems: list[Problem]) -> bool:
+    def _search(self) -> bool:
         if not self.is_folder:
             return any(words for words, _ in self.scripts)
         if is_file(f"{self.at}/category.json"):
@@ -286,7 +277,6 @@ class FolderNode(Node):
                     node.holds = True
                 return True
             pending += node.inside().values()
-            problems += node.faults
         return False
 
     def has_command(self) -> bool:
@@ -317,9 +307,8 @@ class FolderNode(Node):
         while node is not None and node.defaults is None:
             pending.append(node)
             node = node.parent
-        found: tuple[Definition, ...] = (self.project.definition,) if self.project else ()
-        if node is not None and node.defaults is not None:
-            found = node.defaults
+        outermost = (self.project.definition,) if self.project else ()
+        found = (node and node.defaults) or outermost
         for node in reversed(pending):
             has_some = _mentions(f"{node.at}/category.json", _DEFAULTS)
             own = node.category() if has_some else None
@@ -359,21 +348,17 @@ class FolderNode(Node):
                     name = entry.name
                     if name.startswith((".", "__")):
                         continue
-                    is_link = entry.is_symlink()
-                    if not (is_directory(entry.path) if is_link else entry.is_dir()):
+                    linked = entry.is_symlink()
+                    if not (is_directory(entry.path) if linked else entry.is_dir()):
                         files.append(name)
                     elif not is_word(name):
-                        reason = (
-                            "left out; a word has letters, digits and ._- "
-                            "after a first letter or digit, at most 64 in all"
-                        )
-                        self._odd_names += (Problem(entry.path, reason),)
+                        self.problems += (Problem(entry.path, f"left out; {WORD_RULE}"),)
                     elif self.owned and not _has_definition(entry.path):
                         continue
-                    elif not is_link or self._follows(entry.path):
-                        folders[name] = self.linked or is_link
+                    elif not linked or self._follows(entry.path):
+                        folders[name] = self.linked or linked
         except OSError as failure:
-            self.faults += (Problem(self.at, f"{failure.strerror}"),)
+            self.problems += (Problem(self.at, f"{failure.strerror}"),)
         return folders, files
 
     def _follows(self, path: str) -> bool:
@@ -383,7 +368,7 @@ class FolderNode(Node):
         target = realpath(path)
         if f"{realpath(self.tree.path)}/".startswith(f"{target.rstrip('/')}/"):
             reason = f"left out; it links to {target}, which contains this tree"
-            self.faults += (Problem(path, reason),)
+            self.problems += (Problem(path, reason),)
             return False
         return True
 

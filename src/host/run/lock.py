@@ -10,10 +10,10 @@ directories that were read reject an outdated one. Then the lock is rebuilt from
 import _imp
 import posix
 
-from host.errors import HostError
+from host.errors import DefinitionError, HostError, Problem
 from host.run import Record, read_regular
-from host.run.command import Definition, parse_declared
-from host.run.json_file import parse_json
+from host.run.command import Definition
+from host.run.json_file import Fields, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,6 +140,19 @@ class Lock(Record):
             for one in self.plugins.values()
             if one.broken
         ]
+
+
+def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
+    """Return the definition that the plugin `owner` declares in code; raises DefinitionError.
+
+    A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
+    plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
+    """
+    definition = Definition("", Fields(owner, fields), ours=ours)
+    if "entrypoint" in fields and not definition.in_python:
+        expected = 'expected a reference "package.module:attr"'
+        raise DefinitionError(Problem(owner, expected, key="entrypoint"))
+    return definition
 
 
 def stamp(path: str) -> str:

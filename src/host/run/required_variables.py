@@ -55,18 +55,12 @@ def read_required(fields: Fields, entries: "list[Any]") -> tuple[RequiredVariabl
     """Return the entries of the key `required_envs`; raises DefinitionError."""
     found = []
     for index, entry in enumerate(entries):
-        if type(entry) is str:
-            name = RequiredVariable(entry)
-        else:
-            inner = Fields(fields.path, entry, f"required_envs[{index}]")
-            name = RequiredVariable(
-                inner.filled("name", required=True),
-                inner.text("hint"),
-                inner.one_of("type", tuple(_EXPECTED)),
-                inner.flag("secret"),
-            )
-        fields.check_variable("required_envs", name)
-        found.append(name)
+        values = {"name": entry} if type(entry) is str else entry
+        key = f"required_envs[{index}]"
+        one = Fields(fields.path, values, key)
+        name, kind = one.text("name", required=True), one.one_of("type", tuple(_EXPECTED))
+        fields.check_variable(key, name)
+        found.append(RequiredVariable(name, one.text("hint"), kind, one.flag("secret")))
     return tuple(found)
 
 

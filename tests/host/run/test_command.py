@@ -15,11 +15,11 @@ from host.run.command import (
     SYSTEM_OS,
     is_reference,
     is_word,
-    parse_declared,
     read_definition,
 )
 from host.run.installation import read_config
 from host.run.json_file import parse_json, read_json
+from host.run.lock import parse_declared
 from testing.growth import grows_in_proportion
 from testing.installation import command
 
@@ -183,22 +183,22 @@ TYPES = {
     "env_files is a string": ({"env_files": ".env"}, "env_files", "an array of strings"),
     "env_files holds null": ({"env_files": [None]}, "env_files", "an array of strings"),
     "aliases is a string": ({"aliases": "a"}, "aliases", "an array of strings"),
-    "an alias of two words": ({"aliases": ["a", "b c"]}, "aliases", '"b c" is not a word'),
-    "an empty alias": ({"aliases": [""]}, "aliases", '"" is not a word'),
-    "an alias like an option": ({"aliases": ["-x"]}, "aliases", '"-x" is not a word'),
-    "a path as alias": ({"aliases": ["a/b"]}, "aliases", '"a/b" is not a word'),
-    "an alias with an accent": ({"aliases": ["\xe9t\xe9"]}, "aliases", " is not a word"),
-    "a long alias": ({"aliases": ["a" * 65]}, "aliases", f'"{"a" * 65}" is not a word'),
+    "an alias of two words": ({"aliases": ["a", "b c"]}, "aliases", 'invalid word "b c"'),
+    "an empty alias": ({"aliases": [""]}, "aliases", 'invalid word ""'),
+    "an alias like an option": ({"aliases": ["-x"]}, "aliases", 'invalid word "-x"'),
+    "a path as alias": ({"aliases": ["a/b"]}, "aliases", 'invalid word "a/b"'),
+    "an alias with an accent": ({"aliases": ["\xe9t\xe9"]}, "aliases", "invalid word "),
+    "a long alias": ({"aliases": ["a" * 65]}, "aliases", f'invalid word "{"a" * 65}"'),
     "required_envs with a space": (
-        {"required_envs": ["A", "A B"]}, "required_envs", '"A B" cannot name a variable'
+        {"required_envs": ["A", "A B"]}, "required_envs[1]", '"A B" cannot name a variable'
     ),
     "required_envs with a dollar": (
-        {"required_envs": ["$A"]}, "required_envs", '"$A" cannot name a variable'
+        {"required_envs": ["$A"]}, "required_envs[0]", '"$A" cannot name a variable'
     ),
     "required_envs with a value": (
-        {"required_envs": ["A=1"]}, "required_envs", '"A=1" cannot name a variable'
+        {"required_envs": ["A=1"]}, "required_envs[0]", '"A=1" cannot name a variable'
     ),
-    "an empty name in required_envs": ({"required_envs": [""]}, "required_envs", '"" cannot name'),
+    "an empty name in required_envs": ({"required_envs": [""]}, "required_envs[0]", "cannot name"),
     "required_envs holds 1": ({"required_envs": [1]}, "required_envs[0]", "found a number"),
     "required_envs without a name": ({"required_envs": [{}]}, "required_envs[0].name", "missing"),
     "required_envs of an unknown type": (

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from host.errors import Problem
 from host.run.catalog import Catalog
 from host.run.folders import FolderNode
 from host.run.lock import Lock, Tree
@@ -107,14 +106,12 @@ def test_a_folder_is_listed_once(folder):
 
 def test_a_folder_that_cannot_be_read_is_a_problem_of_the_one_above(folder):
     commands = folder("commands/a/x") / "commands"
-    deep = commands / "b" / ("d" * 200)
-    deep.mkdir(parents=True)
-    found: list[Problem] = []
-    node = node_at(commands, "b")
-    os.rmdir(deep)
-    os.rmdir(commands / "b")
-    assert not node.holds_commands(found)
-    assert [*map(str, found)] == [f"{commands}/b: No such file or directory"]
+    loop = commands / "b" / "loop"
+    loop.parent.mkdir()
+    loop.symlink_to("..")
+    catalog = Catalog(Lock([Tree(str(commands))]))
+    _, problems = catalog.children(catalog.find([]))
+    assert [one.path for one in problems] == [str(loop)]
 
 
 def make_deep(path, levels: int) -> None:
@@ -166,10 +163,7 @@ def test_trees_deeper_than_a_path_can_be(install):
     try:
         for words in (("self", "list", "--format", "json"), ("demo", "one")):
             result = made.run(*words)
-            assert result.status == 0, words
-            warned = words[0] == "self"
-            assert result.stderr.count("\n") == warned
-            assert ("File name too long" in result.stderr) == warned
+            assert (result.status, result.stderr) == (0, ""), words
         result = made.run(*["d"] * 3_000)
         assert (result.status, result.stderr.count("\n")) == (1, 1)
         assert result.stderr.endswith("command.json: File name too long\n")

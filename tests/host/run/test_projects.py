@@ -423,7 +423,7 @@ def test_an_untrusted_project_chooses_no_command_of_a_trusted_one(shop: Shop) ->
     inner.write({".cli/commands/db/more": RUNS})
     done = inner.run("db")
     assert (done.status, inner.ran) == (1, False)
-    assert '"default": there is no command db drop in this project' in done.stderr
+    assert '"default": there is no command drop in this category' in done.stderr
     assert inner.run("db", "drop", "t").status == 0
 
 

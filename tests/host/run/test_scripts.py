@@ -282,7 +282,7 @@ def test_a_bad_category_with_defaults_stops_what_is_below(install: Install) -> N
 def test_a_default_that_names_nothing(install: Install) -> None:
     made = install({"commands/x/category.json": {"default": "gone"}, "commands/x/y": ECHO})
     path = f"{made.root}/commands/x/category.json"
-    expected = f'cli: {path}: "default": there is no command x gone\n'
+    expected = f'cli: {path}: "default": there is no command gone in this category\n'
     assert made.run("x").all == (1, "", expected)
     assert made.run("x", "--help").status == made.run("x", "help").status == 0
 

@@ -9,9 +9,8 @@ import pytest
 
 from host.cli.variables import trace
 from host.errors import SourceError
-from host.run.command import parse_declared
 from host.run.environment import ENV_FILES, ENVS, SETTINGS, Layers, SourceReader
-from host.run.lock import Source
+from host.run.lock import Source, parse_declared
 from host.run.text import Messages
 from testing.installation import command
 from testing.processes import processes_left_with

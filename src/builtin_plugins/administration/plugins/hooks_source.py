@@ -8,7 +8,8 @@ from contextlib import suppress
 
 from host import Definition, HostError, Problem
 from host.hookspecs import HOOKS
-from host.run.command import is_reference, parse_declared
+from host.run.command import is_reference
+from host.run.lock import parse_declared
 
 Words = tuple[str, ...]
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)

@@ -14,7 +14,8 @@ def command(session: Session, words: tuple[str, ...], all: bool, format: str) ->
     """Show the file that the command WORDS runs, its interpreter and where it comes from."""
     found, definition = find_command(session, words)
     file = check_runnable(found.words, definition)
-    shadows = list(session.catalog.shadowed(found))
+    siblings, _ = session.catalog.children(session.catalog.find(found.words[:-1]))
+    shadows = [place for one in siblings if one.words == found.words for place in one.shadows]
     row = {
         "file": file or definition.entrypoint,
         "interpreter": start_of(file, session.environ).interpreter if file else sys.executable,
