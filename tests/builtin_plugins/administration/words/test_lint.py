@@ -131,8 +131,8 @@ def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('A="open\n', ".env:1:1: the quote that opens here never closes; left out\n"),
-        ("A=1\n1B=2\n", ".env:2:1: what stands before the = cannot name a variable; left out\n"),
+        ('A="open\n', ".env:1:1: the quote that opens here is not closed on this line; left out\n"),
+        ("A=1\n1B=2\n", ".env:2:1: this is not a NAME=value line; left out\n"),
         (b"\xff\xfeA", ".env:1:1: is UTF-16; save it as UTF-8\n"),
         ("A=run:give\n", ".env:1:1: A looks like a reference to a secret, and nothing"),
     ],
@@ -153,8 +153,8 @@ SCRIPTS = {
     "no shebang": ("echo ran\n", 0o755, "main.sh:1:1: has no shebang, so bash runs it; begin it"),
     "neither": ("echo ran\n", 0o644, "main.sh:1:1: has no shebang, so bash runs it; begin it"),
     "CR LF first": ("#!/bin/sh\r\necho\r\n", 0o755, "main.sh:1:1: its first line ends with CR LF"),
-    "no interpreter": ("#!/nowhere/sh\n", 0o755, "main.sh:1:1: its interpreter /nowhere/sh is mis"),
-    "not on PATH": ("#!/usr/bin/env nowhere\n", 0o755, "main.sh:1:1: its interpreter nowhere is"),
+    "no interpreter": ("#!/nowhere/sh\n", 0o755, 'main.sh:1:1: its interpreter "/nowhere/sh" is'),
+    "not on PATH": ("#!/usr/bin/env nowhere\n", 0o755, 'main.sh:1:1: its interpreter "nowhere" is'),
 }
 
 

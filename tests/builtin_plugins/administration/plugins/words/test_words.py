@@ -265,7 +265,7 @@ BAD_FILES = {
     _zeros: "not a regular file",
     _fifo: "not a regular file",
     _utf_16: "is UTF-16",
-    _nul: "2: holds a NUL",
+    _nul: "2: contains a NUL",
     _loop: "Too many levels of symbolic links",
 }
 
