@@ -21,19 +21,19 @@ from builtin_plugins.io.files.atomic import (
     discard,
     is_tree,
     make_directory,
-    mode_below,
     remove_tree,
     sync_directory,
     sync_file_system,
     temporary,
     write_link,
 )
-from builtin_plugins.io.files.flock import Waiting, locked, take_lock
+from builtin_plugins.io.files.flock import locked, take_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
 STAGE = ".cli-stage-"  # prefix of a stage's name
 
+_MODE = 0o755  # of new directories, regardless of the umask
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -83,22 +83,14 @@ class Store:
                 yield one
 
     @contextmanager
-    def locked(
-        self,
-        busy: str,
-        *,
-        patience: float = 0.0,
-        waiting: Waiting | None = None,
-        mode: int | None = None,
-    ) -> Iterator[None]:
+    def locked(self, busy: str) -> Iterator[None]:
         """Lock this store for changes.
 
-        Makes the directory and its missing parents, with `mode`, and removes them at the end if
-        they are empty. Raises OperationError with the text `busy` if another process has the lock
-        for `patience` seconds.
+        Makes the directory and its missing parents, and removes them at the end if they are empty.
+        Raises OperationError with the text `busy` if another process has the lock.
         """
         with undoing() as undo:
-            descriptor = self._acquire(busy, patience, waiting, mode, undo)
+            descriptor = self._acquire(busy, undo)
             try:
                 yield
             finally:
@@ -108,28 +100,26 @@ class Store:
             if not os.path.lexists(self.directory):
                 undo.close()
 
-    def _acquire(
-        self, busy: str, patience: float, waiting: Waiting | None, mode: int | None, undo: ExitStack
-    ) -> int:
+    def _acquire(self, busy: str, undo: ExitStack) -> int:
         while True:
-            descriptor = self._open(mode, undo)
+            descriptor = self._open(undo)
             if descriptor is None:
                 continue
-            if not take_lock(descriptor, patience, waiting):
+            if not take_lock(descriptor):
                 os.close(descriptor)
                 raise OperationError(busy, "try again when it has ended")
             if self._is_still(descriptor):
                 return descriptor
             os.close(descriptor)
 
-    def _open(self, mode: int | None, undo: ExitStack) -> int | None:
+    def _open(self, undo: ExitStack) -> int | None:
         """Open the directory, made if missing; return None if another process removed it."""
         above = os.path.dirname(self.directory)
         try:
-            make_directory(above, mode, undo)
+            make_directory(above, _MODE, undo)
             with suppress(FileExistsError):
                 os.mkdir(self.directory)
-                os.chmod(self.directory, mode_below(above) if mode is None else mode)
+                os.chmod(self.directory, _MODE)
             return os.open(self.directory, _DIRECTORY)
         except FileNotFoundError:
             return None

@@ -173,11 +173,16 @@ def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
     program = (
         "import os, sys\n"
         "from builtin_plugins.store import Store, staging\n"
+        "from host import OperationError\n"
         "store = Store(sys.argv[1], sys.argv[1] + '/current', lambda _: False)\n"
-        "for _ in range(60):\n"
-        "    with store.locked('busy', patience=60):\n"
-        "        with staging(store.directory) as (stage, _):\n"
+        "done = 0\n"
+        "while done < 60:\n"
+        "    try:\n"
+        "        with store.locked('busy'), staging(store.directory) as (stage, _):\n"
         "            assert len(os.listdir(store.directory)) == 1\n"
+        "            done += 1\n"
+        "    except OperationError as failure:\n"
+        "        assert str(failure).startswith('busy'), failure\n"
     )
     runs = [
         subprocess.Popen(

@@ -11,7 +11,7 @@ from builtin_plugins.administration.plugins.contents import PluginContents
 from builtin_plugins.administration.plugins.hooks_source import Words
 from builtin_plugins.administration.plugins.sources.base import Staged, source_of
 from builtin_plugins.administration.program.environment.distributions import installed_version
-from builtin_plugins.administration.program.environment.installations import other_installations
+from builtin_plugins.administration.program.launcher import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, masked_text, width_of
 from host.cli.session import Session

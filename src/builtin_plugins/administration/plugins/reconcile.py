@@ -20,7 +20,7 @@ from builtin_plugins.io.files.atomic import (
     temporary,
     write_file,
 )
-from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
+from builtin_plugins.io.files.flock import Waiting, locked
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
     find_directory_plugins,
@@ -55,7 +55,7 @@ def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractConte
     `waiting` is called with a message if another process holds it; without `waiting`, the lock
     must be free. Raises OperationError if it stays taken.
     """
-    return locked(os.path.realpath(plugins_dir), PATIENCE if waiting else 0.0, waiting)
+    return locked(os.path.realpath(plugins_dir), waiting)
 
 
 def reconcile_if_free(plugins_dir: str) -> None:

@@ -16,18 +16,18 @@ from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program import shipped_files
-from builtin_plugins.administration.program.environment.installations import (
+from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launchers_in,
     remember,
+    write_launcher,
 )
-from builtin_plugins.administration.program.launcher import write_launcher
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.administration.words.completion import complete_in, uncompleted_shell
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.git.call import Git
+from builtin_plugins.io.git import Git
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder import registry
 from builtin_plugins.store import abandoned, staging

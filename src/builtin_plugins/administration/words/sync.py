@@ -13,9 +13,7 @@ from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
-from builtin_plugins.io.git.call import Git
-from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
-from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
 from builtin_plugins.plugins_folder.registry import Entry, local_path, read_registry, registry_path
 from host import HostError, OperationError
 from host.cli.session import Session
@@ -30,7 +28,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     is changed. Its plugins go to the versions that plugins/registry.json records, and the
     library to the version of this program. What changes for you is shown first.
     """
-    timeout, root = checked_timeout(timeout), session.layout.root
+    root = session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
         update = f"update it with: {session.program} self update"

@@ -13,7 +13,7 @@ from urllib.parse import quote
 from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
-from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
+from builtin_plugins.io.git import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 

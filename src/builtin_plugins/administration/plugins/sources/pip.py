@@ -44,7 +44,7 @@ from builtin_plugins.administration.program.environment.distributions import (
     needed,
     protected,
 )
-from builtin_plugins.administration.program.environment.installations import remember
+from builtin_plugins.administration.program.launcher import remember
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError

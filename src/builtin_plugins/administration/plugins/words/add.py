@@ -17,7 +17,6 @@ from builtin_plugins.administration.plugins.transaction import (
     transaction,
 )
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import PluginError, UsageError
 from host.cli.session import Session
@@ -57,7 +56,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Nothing of a plugin is run before you agree: it shows which commands and Python
     hooks come, and on a terminal asks first.
     """
-    timeout = checked_timeout(timeout)
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
         if ref or sha256:

@@ -13,7 +13,6 @@ from builtin_plugins.administration.plugins.sources.base import Staged, source_o
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry, registry_path
 from host import OperationError, UsageError
 from host.cli.session import Session
@@ -25,7 +24,6 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     Each plugin comes at exactly the recorded commit, version and checksum. Plugins
     that only this installation has stay.
     """
-    timeout = checked_timeout(timeout)
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: there is no such file")
     path = file or registry_path(session.installation.plugins_dir)

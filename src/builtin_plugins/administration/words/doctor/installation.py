@@ -12,8 +12,7 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
-from builtin_plugins.administration.program.environment.installations import launchers_in
-from builtin_plugins.administration.program.launcher import launcher_of
+from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.words.lint.linter import Lint, placed
 from builtin_plugins.io.files.atomic import remove_tree

@@ -22,8 +22,8 @@ from threading import Barrier, Thread
 import pytest
 
 from builtin_plugins.administration.plugins.sources.git import write_tree
+from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.io.git import call as git_call
-from builtin_plugins.io.git.call import Git, login_of
 from host.errors import HostError
 from host.secrets import masked_text
 from testing.installation import Made
@@ -690,28 +690,13 @@ def test_masked_addresses(text: str, expected: str) -> None:
     assert masked_text(text) == expected
 
 
-_BOUNDS = "expected seconds, above 0 and at most 86400"
-NO_SECONDS = {
-    **{text: f"expected a number; found {text}" for text in ("nan", "inf", "-inf", "x")},
-    "": 'expected a number; found ""',
-    **{text: f"{text}: {_BOUNDS}" for text in ("0", "-1", "86401")},
-    "1e300": f"1e+300: {_BOUNDS}",
-}
-
-
-@pytest.mark.parametrize(
-    ("words", "values"),
-    [
-        ("plugin add x", list(NO_SECONDS)),
-        *((words, ["0"]) for words in ("plugin update", "plugin sync", "update")),
-    ],
-)
-def test_seconds_that_nobody_can_wait(install: Install, words: str, values: list[str]) -> None:
+@pytest.mark.parametrize("words", ["plugin add x", "plugin update", "plugin sync", "update"])
+def test_seconds_that_nobody_can_wait(install: Install, words: str) -> None:
     made = install()
-    for seconds in values:
+    for seconds in ("nan", "inf", "-inf", "x", "-1", "1e300", "1000000"):
         done = made.run("self", *words.split(), f"--timeout={seconds}")
         assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), seconds
-        assert f"--timeout: {NO_SECONDS[seconds]}\n" in done.stderr
+        assert "--timeout: expected a number that matches [0-9.]{1,6}; found " in done.stderr
 
 
 def test_a_failed_update_leaves_the_old_version(install: Install, repository: Repository) -> None:
