@@ -42,7 +42,7 @@ class Subject:
         self.wrong: HostError | None = None
         try:
             self.plugins_dir = session.installation.plugins_dir
-            self.lock = session.checked(session.lock_on_disk or session.ask_plugins())
+            self.lock = session.lock_on_disk or session.refresh_lock()
             self.commands = contents(Catalog(self.lock), (), deep=True).commands
         except HostError as error:
             self.wrong = error
