@@ -26,7 +26,7 @@ MOST_BYTES = 512 << 20
 
 _VALIDATION_SECONDS = 20
 _CHUNK = 1 << 18
-_PATH_BYTES = 1024
+_NAME_BYTES, _PATH_BYTES = 255, 1024
 _LINK_HOPS = 40  # the kernel's limit
 _UNIX = 3  # the zip format's number for systems with file modes
 _BROKEN = (
@@ -233,7 +233,8 @@ def _clean(name: str) -> str:
     if name.startswith("/") or ".." in parts:
         raise _refusal(name, "leads out of the archive")
     path = "/".join(parts)
-    if len(os.fsencode(path)) > _PATH_BYTES:
+    longest = max((len(os.fsencode(part)) for part in parts), default=0)
+    if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
         raise _refusal(name, "has a name that is too long")
     if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in name):
         raise _refusal(name, "has control characters in its name")
