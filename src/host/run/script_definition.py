@@ -22,10 +22,21 @@ _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
 _SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
-_NO_PROSE = (  # beginnings of lines for programs and of file headers
-    *("!", "shellcheck ", "vim:", "vi:", "ex:", "-*-", "coding:", "coding=", "usage:", "@"),
-    *("mise ", "[mise] ", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
-    "frozen_string",
+_NO_PROSE = (  # beginnings of lines for programs
+    *(
+        "!",
+        "shellcheck ",
+        "vim:",
+        "vi:",
+        "ex:",
+        "-*-",
+        "coding:",
+        "coding=",
+        "@",
+        "mise ",
+        "[mise]",
+    ),
+    *("eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:", "frozen_string"),
 )
 _LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
 
@@ -40,7 +51,7 @@ class ScriptComments:
         content = _head(path)
         self._lines = [] if b"\0" in content else decode(content).splitlines()
         name = basename(path)
-        summary, self.usage = _described(self._lines, name)
+        summary, self.usage = _described(self._lines)
         try:
             block = _block(path, self._lines) if b"/// command" in content else {}
         except DefinitionError as error:
@@ -121,22 +132,23 @@ def _comment(line: str) -> tuple[str, str]:
     return mark, text.removeprefix(" ") if mark else line
 
 
-def _described(lines: "list[str]", name: str) -> tuple[str, str]:
+def _described(lines: "list[str]") -> tuple[str, str]:
     """Return the summary and the usage in the first comments of a script, "" for none."""
     summary = usage = prose = ""
     in_licence = False
     for text in _first_comments(lines):
         low = text.lower()
-        key, sign, _ = text.partition("=")
+        key, sign, value = text.partition("=")
         if not text or low.startswith(_LICENCE):
             in_licence = bool(text)
-        elif low.startswith(_SUMMARIES) or (sign and key.endswith(":summary") and " " not in key):
-            start = next((one for one in _SUMMARIES if low.startswith(one)), f"{key}=")
+        elif start := next((one for one in _SUMMARIES if low.startswith(one)), ""):
             summary = summary or text[len(start) :].strip().strip("\"'")
+        elif sign and ":" in key and " " not in key:  # such as `tool:summary=…`
+            summary = summary or (value.strip().strip("\"'") if key.endswith(":summary") else "")
         elif low.startswith("usage:"):
             usage = usage or text[6:].strip()
-        elif not (prose or in_licence or low.startswith(_NO_PROSE) or _is_setting(key, sign)):
-            prose = _without_name(text, name)
+        elif not (prose or in_licence or low.startswith(_NO_PROSE)):
+            prose = text if any(map(str.isalnum, text)) else ""
     return summary or prose, usage
 
 
@@ -157,18 +169,3 @@ def _first_comments(lines: "list[str]") -> "Iterator[str]":
             yield bare
         else:
             return
-
-
-def _is_setting(key: str, sign: str) -> bool:
-    """Return whether a line is a setting for another program, such as `tool:key=value`."""
-    return bool(sign) and " " not in key and (":" in key or "." in key or key.isidentifier())
-
-
-def _without_name(text: str, name: str) -> str:
-    """Return a line of prose without the script's name at its start."""
-    stem = name.rpartition(".")[0] or name
-    for own in (name, stem):
-        rest = text.removeprefix(own)
-        if rest != text and rest.lstrip()[:1] in ("", "-", ":", "\N{EN DASH}", "—"):
-            return rest.lstrip(" -:\N{EN DASH}—")
-    return text if any(map(str.isalnum, text)) else ""

@@ -108,8 +108,6 @@ COMMENTS = {
     "directives": ("#!/bin/sh\n# shellcheck disable=SC1\n# vim: ft=sh\n# Copy it.\n", "Copy it."),
     "licence": ("#!/bin/sh\n# Copyright 2020 A\n# All rights.\n#\n# Copy it.\n", "Copy it."),
     "frame": ("#!/bin/sh\n####\n# Copy it.\n####\n", "Copy it."),
-    "own name": ("#!/bin/sh\n# db.sh - Copy it.\n", "Copy it."),
-    "own name alone": ("#!/bin/sh\n# db.sh\n#\n# Copy it.\n", "Copy it."),
     "coding": ("#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n# Copy it.\n", "Copy it."),
     "slashes": ("#!/usr/bin/env node\n// Copy it.\n", "Copy it."),
     "dashes": ("#!/usr/bin/env lua\n-- Copy it.\n", "Copy it."),
@@ -289,7 +287,7 @@ def test_a_default_that_names_nothing(install: Install) -> None:
 
 def test_words_that_name_nothing(install: Install) -> None:
     made = install({"commands/hello": ECHO, "commands/plain": "true\n"})
-    assert made.run("hell").stderr == "cli: unknown category hell; did you mean cli hello?\n"
+    assert made.run("hell").stderr == "cli: unknown category hell; did you mean cli hello or cli help?\n"
     path = made.root / "commands/plain"
     reason = "it is not executable and has no shebang"
     what = f"cli: unknown category plain; {path} is not a command: {reason}\n"
