@@ -17,52 +17,48 @@ from host.run.text import decode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
 _SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
 _NO_PROSE = (  # beginnings of lines for programs
-    *(
-        "!",
-        "shellcheck ",
-        "vim:",
-        "vi:",
-        "ex:",
-        "-*-",
-        "coding:",
-        "coding=",
-        "@",
-        "mise ",
-        "[mise]",
-    ),
-    *("eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:", "frozen_string"),
+    *("!", "@", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "mise "),
+    *("[mise]", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
+    "frozen_string",
 )
 _LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
 
 
 class ScriptComments:
-    """The definition in the comments of the script or binary at `path`, as the dict `values`.
+    """The comments that define a command, in the script or binary at `path`.
 
-    Raises DefinitionError with a line of the script, FileNotFoundError if the file is missing.
+    Raises FileNotFoundError if the file is missing.
     """
 
     def __init__(self, path: str) -> None:
         content = _head(path)
-        self._lines = [] if b"\0" in content else decode(content).splitlines()
-        name = basename(path)
-        summary, self.usage = _described(self._lines)
-        try:
-            block = _block(path, self._lines) if b"/// command" in content else {}
-        except DefinitionError as error:
-            raise DefinitionError(self.placed(error.problem)) from None
-        self.values = {"description": summary, **block, "entrypoint": name}
+        lines = [] if b"\0" in content else decode(content).splitlines()
+        self._path = path
+        self._lines = lines if _BEGIN.encode() in content else []  # those with the block of JSON
+        self._summary, self.usage = _described(lines)
+
+    def values(self) -> "dict[str, Any]":
+        """Return the keys of the definition; raises DefinitionError."""
+        text = block_text(self._lines, self._path)
+        block = {}
+        if text.strip():
+            values = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
+            block = Fields(self._path, values).values
+        name = basename(self._path)
+        return {"description": self._summary, **block, "name": None, "entrypoint": name}
 
     @property
     def text(self) -> str:
         """The text that defines the command: summary, usage and the block of JSON."""
         block = [one.rstrip() for one in block_text(self._lines).splitlines() if one.strip()]
-        return "\n".join([self.values["description"], self.usage, *block])
+        return "\n".join([self._summary, self.usage, *block])
 
     def placed(self, problem: Problem) -> Problem:
         """Return a problem with the line and column of its key in the script."""
@@ -75,10 +71,11 @@ class ScriptComments:
         return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
 
 
-def block_text(lines: "list[str]", problem_path: str = "") -> str:
+def block_text(lines: "list[str]", path: str = "") -> str:
     """Return the block of JSON, "" if there is none; raises DefinitionError if it is not closed.
 
     Other lines become empty and comment marks become blanks, so lines and columns are unchanged.
+    `path` is for the error.
     """
     found: list[str] = []
     begun = 0
@@ -88,17 +85,14 @@ def block_text(lines: "list[str]", problem_path: str = "") -> str:
             begun = number if mark and text.strip() == _BEGIN else 0
             found.append("")
         elif not mark:
-            what = f"the block that begins in line {begun} is not closed before this line"
-            problem = Problem(problem_path, what, f"end it with a line: {_END}", line=number)
-            raise DefinitionError(problem)
+            break
         elif text.strip() == _END:
             return "\n".join(found)
         else:
             found.append(" " * (len(line) - len(text)) + text)
     if begun:
-        what = f"this block is not closed in the first {_MOST_READ} bytes"
-        problem = Problem(problem_path, what, f"end it with a line: {_END}", line=begun)
-        raise DefinitionError(problem)
+        remedy = f"end it with a comment line: {_END}"
+        raise DefinitionError(Problem(path, "this block is not closed", remedy, line=begun))
     return ""
 
 
@@ -110,18 +104,6 @@ def _head(path: str) -> bytes:
         raise FileNotFoundError(path) from None
     except OSError:
         return b""  # reported when the script starts
-
-
-def _block(path: str, lines: "list[str]") -> "dict[str, str]":
-    text = block_text(lines, path)
-    if not text.strip():
-        return {}
-    values = parse_json(path, text.encode("utf-8", "surrogatepass"))
-    fields = Fields(path, values)  # raises unless it is an object
-    for key in ("name", "entrypoint", "script"):
-        if fields.value(key) is not None:
-            raise fields.refused(key, "is not a key of a script, whose own name counts")
-    return fields.values
 
 
 def _comment(line: str) -> tuple[str, str]:

@@ -33,9 +33,11 @@ def is_trusted(definition: "Definition") -> bool:
     project = definition.project
     if project is None:
         return True
-    for path in (*files_of(project, definition.file), _entrypoint(definition)):
-        if path:
-            project.check(path)
+    paths = files_of(project, definition.file)
+    if not definition.in_python:
+        paths.append(join(definition.directory, definition.entrypoint))
+    for path in paths:
+        project.check(path)
     return project.is_named or not changed_files(project, definition.file)
 
 
@@ -118,9 +120,3 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
     except DefinitionError as error:
         error.problem.remedy = f"run: rm {path}"
         raise OperationError(error.problem) from None
-
-
-def _entrypoint(definition: "Definition") -> str:
-    if definition.in_python or not definition.entrypoint:
-        return ""
-    return join(definition.directory, definition.entrypoint)
