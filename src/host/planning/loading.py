@@ -21,7 +21,6 @@ from host.run.lock import Plugin
 from host.run.text import is_on
 
 _ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
-_BUILTIN_ONLY = frozenset(["prepare", "find_plugins"])
 _FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the names of hooks files' modules
 _LONGEST = 300  # characters of a reason
 
@@ -37,7 +36,7 @@ class LoadedPlugin:
         try:
             self.broken = self._register()
         except _ANYTHING as failure:
-            self.broken = self._placed_reason(failure)
+            self.broken = _reason(failure)
         if self.broken and self._manager.has_plugin(plugin.name):
             self._manager.unregister(name=plugin.name)
 
@@ -56,8 +55,6 @@ class LoadedPlugin:
             is_async = inspect.iscoroutinefunction, inspect.isasyncgenfunction
             if any(check(one.function) for check in is_async):
                 return f"{name}: is async def; a hook is a plain function"
-            if name in _BUILTIN_ONLY and not plugin.ours:
-                return f"{name}: only plugins of {hookspecs.OWN_DISTRIBUTION} are asked this"
         return ""
 
     def _implementations(self) -> Iterator[tuple[str, pluggy.HookImpl]]:
@@ -85,27 +82,15 @@ class LoadedPlugin:
                 for record in records:
                     take(record)
         except _ANYTHING as failure:
-            self.broken = f"{hook} raised {self._placed_reason(failure)}"
+            self.broken = f"{hook} raised {_reason(failure)}"
 
     def answer(self, hook: str, **arguments: Any) -> Any:
         """Return the result of a hook, None if the plugin lacks the hook or fails."""
         try:
             return getattr(self._manager.hook, hook)(**arguments)
         except _ANYTHING as failure:
-            self.broken = f"{hook} raised {self._placed_reason(failure)}"
+            self.broken = f"{hook} raised {_reason(failure)}"
             return None
-
-    def _placed_reason(self, failure: BaseException) -> str:
-        """Return an exception as one line that ends with its place in the plugin's code.
-
-        If DEBUG is on, print the traceback to stderr.
-        """
-        if is_on(os.environ.get("DEBUG")):
-            traceback.print_exception(failure, file=sys.stderr)
-        place = _place(failure, package_of(self.plugin))
-        text = short_reason(" ".join(str(failure).split()))
-        reason = f"{type(failure).__name__}: {text}" if text else type(failure).__name__
-        return f"{reason} ({place})" if place else reason
 
 
 def package_of(plugin: Plugin) -> str:
@@ -149,13 +134,9 @@ def short_reason(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
 
 
-def _place(failure: BaseException, package: str) -> str:
-    """Return "file:line" of the innermost frame in the package, "" if there is none."""
-    if isinstance(failure, SyntaxError) and failure.filename:
-        return f"{failure.filename}:{failure.lineno or 1}"
-    found = ""
-    for frame, line in traceback.walk_tb(failure.__traceback__):
-        module = frame.f_globals.get("__name__")
-        if isinstance(module, str) and f"{module}.".startswith(f"{package}."):
-            found = f"{frame.f_code.co_filename}:{line}"
-    return found
+def _reason(failure: BaseException) -> str:
+    """Return an exception as one line; if DEBUG is on, print the traceback to stderr."""
+    if is_on(os.environ.get("DEBUG")):
+        traceback.print_exception(failure, file=sys.stderr)
+    text = short_reason(" ".join(str(failure).split()))
+    return f"{type(failure).__name__}: {text}" if text else type(failure).__name__

@@ -68,13 +68,13 @@ def call_hook(
 
 
 def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any:
-    """Return the JSON value that `question` returns in a child process.
+    """Return what `question` returns in a child process.
 
     Raises PluginError if `question` ends the process or takes longer than `deadline` seconds.
     `program` is the program's name for the remedy.
     """
     try:
-        return json.loads(fork_and_read(lambda: json.dumps(question()), deadline))
+        return fork_and_read(question, deadline)
     except TimeoutError:
         raise PluginError(
             f"not imported and asked within {deadline:g} seconds",
@@ -95,7 +95,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
             raise TypeError(f"expected one of {', '.join(_RECORDS)}, not {record!r}")
         values = json.loads(json.dumps(record.values()))
         records.append([hook, type(record).__name__, values])
-        if isinstance(record, Watch) and str(record.path).startswith("/"):
+        if isinstance(record, Watch) and type(record.path) is str:
             stamps.setdefault(record.path, stamp(record.path))
 
     for hook in _PLANNING:

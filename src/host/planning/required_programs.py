@@ -7,6 +7,7 @@ import posix
 
 from host.errors import HostError, MissingError, Problem
 from host.run import basename, find_program, read_regular, realpath
+from host.run.child_process import fork_and_read
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -98,33 +99,17 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
 def _asked(path: str, environ: "Mapping[str, str]") -> str:
     """Return the first dotted number that `PROGRAM --version` prints, "" if there is none."""
     import re
-    import signal
-    from contextlib import suppress
-    from subprocess import DEVNULL, PIPE, STDOUT, Popen
-    from threading import Timer
+    from subprocess import PIPE, STDOUT, Popen
 
     env = {encode(name): encode(value) for name, value in environ.items()}
+
+    def question() -> bytes:
+        process = Popen([encode(path), "--version"], env=env, stdout=PIPE, stderr=STDOUT)
+        return process.stdout.read(_MOST_PRINTED) if process.stdout else b""
+
     try:
-        process = Popen(
-            [encode(path), "--version"],
-            env=env,
-            stdin=DEVNULL,
-            stdout=PIPE,
-            stderr=STDOUT,
-            start_new_session=True,  # no terminal for prompts, and one group to kill
-        )
-    except OSError:
+        printed = fork_and_read(question, _SECONDS)
+    except (TimeoutError, ChildProcessError):
         return ""
-
-    def end() -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            posix.killpg(process.pid, signal.SIGKILL)
-
-    timer = Timer(_SECONDS, end)
-    timer.start()
-    with process:
-        printed = process.stdout.read(_MOST_PRINTED) if process.stdout else b""
-        timer.cancel()
-        end()
     found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", printed)
     return found[0].decode() if found else ""

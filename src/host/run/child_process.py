@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
 END = b"\0\0"
+REPORT_DESCRIPTOR = 250  # of a spawned child; above those that scripts use, below usual limits
 
-_HIGHEST = 1023  # descriptor of the report, above those that a child usually uses
 _GRACE = 0.2  # seconds between SIGTERM and SIGKILL
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
@@ -39,16 +39,10 @@ def time_limit(
     return seconds
 
 
-def report_descriptor() -> int:
-    """Return the descriptor number to which a spawned child writes its report."""
-    allowed = posix.sysconf("SC_OPEN_MAX")
-    return min(allowed - 1, _HIGHEST) if allowed > 0 else _HIGHEST
-
-
 def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout: float) -> bytes:
     """Start a program and return its report, b"" if it ends without one.
 
-    The program writes to `report_descriptor()`. Raises TimeoutError, and OSError if it cannot
+    The program writes to REPORT_DESCRIPTOR. Raises TimeoutError, and OSError if it cannot
     start.
     """
 
@@ -59,7 +53,7 @@ def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout:
             {encode(name): encode(value) for name, value in environ.items()},
             file_actions=[
                 (posix.POSIX_SPAWN_OPEN, 0, "/dev/null", posix.O_RDONLY, 0),
-                (posix.POSIX_SPAWN_DUP2, report, report_descriptor()),
+                (posix.POSIX_SPAWN_DUP2, report, REPORT_DESCRIPTOR),
                 (posix.POSIX_SPAWN_DUP2, 2, 1),
             ],
             setsid=True,  # also creates a process group without a terminal
@@ -84,12 +78,10 @@ def fork_and_read(
         return posix.fork() or _answer(report, question, keeps_terminal)
 
     report = _read(start, timeout)
-    if not report:
-        raise ChildProcessError("ended the process instead of answering")
     try:
         reason, answer = marshal.loads(bytes.fromhex(report.decode()))  # noqa: S302 - our child's
-    except (ValueError, EOFError, TypeError):
-        raise ChildProcessError("what it answers cannot be understood") from None
+    except (ValueError, EOFError, TypeError):  # no report, or other code wrote into it
+        reason, answer = "ended the process instead of answering", None
     if reason:
         raise ChildProcessError(reason)
     return answer
@@ -106,6 +98,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
             posix.setsid()
             posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
         posix.dup2(2, 1)
+        sys.stdout = sys.stderr  # which needs no flush
         reason, found = "", None
         try:
             found = question()
@@ -114,10 +107,6 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
         except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - may be any
             reason = f"raised {type(failure).__name__}: {failure}"
         answer = marshal.dumps((reason, found)).hex().encode() + END  # hex has no NUL before END
-        try:
-            sys.stdout.flush()
-        except (OSError, ValueError, AttributeError):
-            pass  # stdout is missing or closed
         while answer and posix.getpid() == own:  # a fork in `question` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
@@ -126,13 +115,14 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
 
 def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
     """Return the report of the child that `start` starts with the report's descriptor."""
-    child: list[int] = []  # its pid, once it is started
+    pid = 0  # of the child, once it is started
+    report = b""
     caught: list[int] = []
 
     def end(number: int, _: object) -> None:
         caught.append(number)
-        if child:
-            _end(child, gently=True)
+        if pid:
+            _end(pid, gently=True)
             _signal.signal(number, _signal.SIG_DFL)
             posix.kill(posix.getpid(), number)
 
@@ -140,17 +130,17 @@ def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
     handled = [one for one in _ENDINGS if _signal.getsignal(one) == _signal.SIG_DFL]
     for number in handled:
         _signal.signal(number, end)
-    report = b""
     try:
         try:
-            child.append(start(writing))
+            pid = start(writing)
         finally:
             posix.close(writing)
         for number in caught[:1]:  # a signal arrived while the child started
             end(number, None)
         report = _read_until_end(reading, timeout)
     finally:
-        _end(child, gently=not report)
+        if pid:
+            _end(pid, gently=not report)
         posix.close(reading)
         for number in handled:
             _signal.signal(number, _signal.SIG_DFL)
@@ -176,24 +166,23 @@ def _read_until_end(descriptor: int, timeout: float) -> bytes:
     return bytes(report.removesuffix(END))
 
 
-def _end(child: "Sequence[int]", *, gently: bool) -> None:
-    """Kill the process group of the child, if there is one, and wait for the child.
+def _end(pid: int, *, gently: bool) -> None:
+    """Kill the process group of the child, and wait for the child.
 
     With `gently`, SIGTERM comes first. A run of this program in the group then ends its own
     child, which is in another session. Without that, a settings.conf that calls this program
     would never end.
     """
-    for pid in child:
-        if gently:
-            import time
+    if gently:
+        import time
 
-            _kill(pid, _signal.SIGTERM)
-            time.sleep(_GRACE)
-        _kill(pid, _signal.SIGKILL)
-        try:
-            posix.waitpid(pid, 0)
-        except ChildProcessError:
-            pass  # the caller ignores SIGCHLD, so the kernel reaped it
+        _kill(pid, _signal.SIGTERM)
+        time.sleep(_GRACE)
+    _kill(pid, _signal.SIGKILL)
+    try:
+        posix.waitpid(pid, 0)
+    except ChildProcessError:
+        pass  # the caller ignores SIGCHLD, so the kernel reaped it
 
 
 def _kill(pid: int, number: int) -> None:

@@ -1,7 +1,7 @@
 """Read `.env` files and offer their variables to a run (SPEC 2.4)."""
 
 from host.errors import Problem, SourceError
-from host.run import Record, join, read_regular
+from host.run import join, read_regular
 from host.run.expand import is_name
 from host.run.text import text_of
 
@@ -9,8 +9,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from host.run.command import Definition
     from host.run.environment import SourceReader
     from host.run.lock import Source
+
+    # Name, value, whether the value is literal, and the first line of an assignment. A value that
+    # is not literal is expanded, which also removes its backslashes.
+    Binding = tuple[str, str, bool, int]
 
 SIZE_LIMIT = 1024 * 1024  # bytes
 _MOST_SHOWN = 5  # problems of one file; further ones are only counted
@@ -21,20 +26,7 @@ _NEVER_WITH_SUDO = frozenset(
         *("PYTHONSTARTUP", "RUBYOPT"),
     ]
 )
-_SPECIAL = frozenset("#\\'\"`")  # characters in an unquoted value that need the full parser
-
-
-class Binding(Record):
-    """One assignment: `value` is unquoted; a `literal` value is not expanded.
-
-    Other values keep their backslashes, because expansion removes them in the same pass. `line`
-    is the first line of the assignment, from 1.
-    """
-
-    name: str
-    value: str
-    literal: bool
-    line: int
+_SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full parser
 
 
 def offer_env_files(reader: "SourceReader", source: "Source") -> None:
@@ -48,39 +40,43 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
         except SourceError as failure:
             see = f"see: {reader.messages.program} self plugin list"
             reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
-    definitions = reader.chain if source.reader == "env_files" else ()
-    for definition in definitions:
-        for entry in definition.env_files:
-            if ":" in entry:
-                from host.run.secret_references import is_reference, resolve
-
-                if is_reference(entry, reader, definition):
-                    if reader.resolves:
-                        text = resolve({"env_files": entry}, reader, definition)["env_files"]
-                        _offer_text(reader, source, entry, text)
-                    else:
-                        reader.layers.unasked.append(entry)
-                    continue
-            path = reader.expanded(entry, definition.file, "env_files")
-            if path and "\0" not in path:  # a help page does not have all variables
-                _offer_listed(reader, source, entry, join(definition.directory, path))
+    if source.reader == "env_files":
+        for definition in reader.chain:
+            for entry in definition.env_files:
+                _offer_entry(reader, source, definition, entry)
 
 
-def _offer_listed(reader: "SourceReader", source: "Source", entry: str, path: str) -> None:
-    project = reader.definition.project
-    if project is not None:
-        project.check(path)
+def _offer_entry(
+    reader: "SourceReader", source: "Source", definition: "Definition", entry: str
+) -> None:
+    """Offer the variables of an entry of `env_files`: a path, or a reference to a secret."""
+    if ":" in entry:
+        from host.run.secret_references import is_reference, resolve
+
+        if is_reference(entry, reader, definition):
+            if reader.resolves:
+                text = resolve({"env_files": entry}, reader, definition)["env_files"]
+                _offer_text(reader, source, entry, text)
+            else:
+                reader.layers.unasked.append(entry)
+            return
+    path = reader.expanded(entry, definition.file, "env_files")
+    if not path or "\0" in path:  # a help page does not have all variables
+        return
+    path = join(definition.directory, path)
     try:
         _offer_file(reader, source, path)
     except SourceError as failure:
         if path.endswith(entry):
             raise
-        problem = failure.problem
-        text = f'{problem.text} (env_files: "{entry}")'
-        raise SourceError(problem.replaced(problem.path, text)) from None
+        text = f'{failure.problem.text} (env_files: "{entry}")'
+        raise SourceError(failure.problem.replaced(path, text)) from None
 
 
 def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
+    project = reader.definition.project
+    if project is not None and not source.files:
+        project.check(path)
     text = read_env_text(path)
     if text is None:
         reader.layers.missing.append(path)
@@ -92,22 +88,21 @@ def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) 
     """Offer the variables in the text of a `.env` file; report at most five of its problems."""
     problems: list[Problem] = []
     try:
-        for one in parse_env(path, text, problems.append):
-            if reader.definition.sudo and (one.name in _NEVER_WITH_SUDO or one.name[:3] == "LD_"):
-                what = f'{one.name} is not taken from a .env file for a command with "sudo"'
-                remedy = "export it before the command instead"
-                raise SourceError(Problem(path, what, remedy, line=one.line))
-            value = one.value
-            if not one.literal:
-                value = reader.expanded(value, path, one.name, one.line, problems.append)
-            reader.offer(one.name, value, source.rank, path, line=one.line)
+        for name, written, literal, line in parse_env(path, text, problems.append):
+            if reader.definition.sudo and (name in _NEVER_WITH_SUDO or name.startswith("LD_")):
+                what = f'a .env file must not set {name} for a command with "sudo"'
+                remedy = "export it before you start the command"
+                raise SourceError(Problem(path, what, remedy, line=line))
+            value = written
+            if not literal:
+                value = reader.expanded(written, path, name, line, problems.append)
+            reader.offer(name, value, source.rank, path, line=line)
     finally:
         for problem in problems[:_MOST_SHOWN]:
             reader.messages.warn(problem)
-        rest = len(problems) - _MOST_SHOWN
-        if rest > 0:
-            what = "fault" if rest == 1 else "faults"
-            reader.messages.warn(Problem(path, f"{rest:,} more {what}"))
+        if len(problems) > _MOST_SHOWN:
+            rest = len(problems) - _MOST_SHOWN
+            reader.messages.warn(Problem(path, f"further problems in this file: {rest:,}"))
 
 
 def read_env_text(path: str) -> str | None:
@@ -121,7 +116,7 @@ def read_env_text(path: str) -> str | None:
         return None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise SourceError(Problem(path, "holds a NUL", line=line))
+        raise SourceError(Problem(path, "contains a NUL", line=line))
     return text
 
 
@@ -135,7 +130,7 @@ def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[
     if bindings is None:
         from host.run.dotenv_parser import parse
 
-        bindings = [Binding(*one) for one in parse(path, text, warn)]
+        bindings = list(parse(path, text, warn))
     return bindings
 
 
@@ -144,24 +139,17 @@ def _plain_bindings(text: str) -> "list[Binding] | None":
 
     This avoids python-dotenv for most files, because its import costs more than a whole run.
     """
-    bindings: list[Binding] = []
-    if "\r" in text:
-        return None
-    for index, whole_line in enumerate(text.split("\n"), 1):
+    bindings = []
+    for number, whole_line in enumerate(text.split("\n"), 1):
         line = whole_line.strip(" \t")
-        if not line or line[0] == "#":
+        if not line or line.startswith("#"):
             continue
-        name, equals, value = line.partition("=")
-        if not equals or not is_name(name) or not line.isprintable():
+        name, equals, written = line.removeprefix("export ").partition("=")
+        quote = written[:1] if written[:1] in ("'", '"') else ""
+        value = written[1:-1] if quote else written.lstrip(" ")
+        is_closed = not quote or written == f"{quote}{value}{quote}"
+        is_plain = line.isprintable() and _SPECIAL.isdisjoint(value)
+        if not (equals and is_name(name) and is_closed and is_plain):
             return None
-        quote = value[:1]
-        if quote in ("'", '"'):
-            inner = value[1:-1]
-            if len(value) < 2 or value[-1] != quote or quote in inner or "\\" in inner:
-                return None
-            bindings.append(Binding(name, inner, quote == "'", index))
-        elif value[:1] == " " or not _SPECIAL.isdisjoint(value):
-            return None
-        else:
-            bindings.append(Binding(name, value, False, index))
+        bindings.append((name, value, quote == "'", number))
     return bindings

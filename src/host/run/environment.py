@@ -199,10 +199,9 @@ class SourceReader(Record):
     ) -> None:
         if any(one.owns(name) for one in self.definition.args):
             return  # only the command line sets these
-        scheme = value.partition(":")[0] if ":" in value else ""
-        if scheme and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
-            looks = "encrypted" if scheme == "encrypted" else "like a reference to a secret"
-            what = f"{name} looks {looks}, and nothing resolves it here"
+        scheme, colon, _ = value.partition(":")
+        if colon and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
+            what = f"{name} looks like a reference to a secret, and nothing resolves it here"
             self.messages.warn(Problem(path, what, 'references belong in "secrets"', key, line))
         origin = f"{path}:{line}" if line else f"{path}: {key}" if key else path
         self.layers.offer(Assignment(name, value, rank, origin))

@@ -4,7 +4,7 @@ import _signal  # `signal` would import `enum`
 import _stat
 import posix
 import sys
-from errno import E2BIG, ENOENT
+from errno import E2BIG, EACCES, ENOENT
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
 from host.run import Record, basename, dirname, find_bash, find_program, is_file, join
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads as many to find a script's interpreter
-TOO_LARGE = "unset large variables, or give fewer arguments"  # a remedy
 
 
 class Exec(Record):
@@ -119,14 +118,14 @@ def execute(plan: Exec) -> HostError:
         posix.execve(encode(plan.path), argv, environment)
     except OSError as failure:
         if failure.errno == E2BIG:
-            sizes = [sum(map(len, one)) for one in (argv, [*environment, *environment.values()])]
-            what = "arguments ({:,} bytes) and environment ({:,} bytes) are too large".format(
-                *sizes
-            )
-            return CannotStartError(Problem(plan.path, what, TOO_LARGE))
+            what = "the arguments and the environment are too large for this system"
+            remedy = "unset large variables, or give fewer arguments"
+            return CannotStartError(Problem(plan.path, what, remedy))
         if failure.errno == ENOENT:
             return MissingError(Problem(plan.path, "it or its interpreter is missing"))
-        return CannotStartError(Problem(plan.path, f"cannot be started: {failure.strerror}"))
+        remedy = "check its permissions, and that its file system is not mounted noexec"
+        what = f"cannot be started: {failure.strerror}"
+        return CannotStartError(Problem(plan.path, what, remedy if failure.errno == EACCES else ""))
     raise AssertionError("execve returned")  # pragma: no cover - impossible
 
 
@@ -157,14 +156,19 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
         if bash is None:
             raise MissingError(Problem(file, "bash is needed to run it and is not on PATH"))
         return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
-    line = decode(head[2:].partition(b"\n")[0]).strip(" \t")
-    program, _, argument = line.replace("\t", " ").partition(" ")
+    shebang = decode(head[2:].partition(b"\n")[0])
+    if shebang.endswith("\r"):
+        what = "its first line ends with CR LF"
+        raise MissingError(Problem(file, what, "save it with LF line ends", line=1))
+    program, _, argument = shebang.strip(" \t").replace("\t", " ").partition(" ")
     argument = argument.strip(" ")
     words = [program, *argument.split()]
-    wanted = ""
-    if basename(program) == "env" and (of_env := _words_of_env(argument)):
-        words, wanted = of_env, of_env[0]
-    interpreter = _check_interpreter(file, program, argument, wanted, environ)
+    interpreter = program if is_file(program) else None
+    if interpreter and basename(program) == "env" and (of_env := _words_of_env(argument)):
+        words = of_env
+        interpreter = find_program(words[0], environ)
+    if interpreter is None:
+        raise MissingError(Problem(file, f'its interpreter "{words[0]}" is missing', line=1))
     loads_library = basename(words[0]) == "bash" and _reads_bash_env(environ, words[1:])
     if executable:
         return Start(file, [file], interpreter, loads_library)
@@ -181,48 +185,24 @@ def library_file(lib_dir: str) -> str:
 
 
 def _read_head(file: str) -> tuple[bytes, bool]:
+    """Return the first bytes of a file, and whether it has an execute bit."""
     try:
         descriptor = posix.open(file, posix.O_RDONLY | posix.O_NONBLOCK | posix.O_CLOEXEC)
     except (FileNotFoundError, NotADirectoryError):
-        remedy = 'put it there, or mend "entrypoint"'
+        remedy = 'create it, or correct "entrypoint"'
         raise MissingError(Problem(file, "the entrypoint is missing", remedy)) from None
     except OSError as failure:
         if posix.access(file, posix.X_OK) and is_file(file):
             return b"\0", True  # an executable without read permission
-        remedy = "check its permissions"
-        raise CannotStartError(
-            Problem(file, f"cannot be read: {failure.strerror}", remedy)
-        ) from None
+        what = f"cannot be read: {failure.strerror}"
+        raise CannotStartError(Problem(file, what, "check its permissions")) from None
     try:
         mode = posix.fstat(descriptor).st_mode
         if not _stat.S_ISREG(mode):
             raise CannotStartError(Problem(file, "the entrypoint is not a regular file"))
-        if mode & 0o111 and not posix.access(file, posix.X_OK):
-            what = "cannot be executed here"
-            reason = "its file system may be mounted noexec, or the execute bit is not for you"
-            raise CannotStartError(Problem(file, f"{what}; {reason}"))
         return posix.read(descriptor, _HEAD), bool(mode & 0o111)
     finally:
         posix.close(descriptor)
-
-
-def _check_interpreter(
-    file: str, program: str, argument: str, wanted: str, environ: "Mapping[str, str]"
-) -> str:
-    """Return the path of a shebang's interpreter; `wanted` is the program after `env`, or ""."""
-    if program.endswith("\r") or argument.endswith("\r"):
-        what = "its first line ends with CR LF"
-        raise MissingError(Problem(file, what, "save it with LF line ends", line=1))
-    if not program:
-        raise MissingError(Problem(file, "its first line names no interpreter", line=1))
-    if not is_file(program):
-        raise MissingError(Problem(file, f"its interpreter {program} is missing", line=1))
-    if not wanted:
-        return program
-    found = find_program(wanted, environ)
-    if found is None:
-        raise MissingError(Problem(file, f"its interpreter {wanted} is not on PATH", line=1))
-    return found
 
 
 def _words_of_env(argument: str) -> list[str]:

@@ -4,18 +4,16 @@ import _stat
 import posix
 import sys
 from _codecs import escape_decode as _decode_escapes
-from errno import E2BIG
 
-from host.errors import CannotStartError, MissingError, Problem, SourceError
+from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
 from host.run.child_process import (
+    REPORT_DESCRIPTOR,
     TIMEOUT_VARIABLE,
-    report_descriptor,
     spawn_and_read,
     time_limit,
 )
 from host.run.expand import is_name
-from host.run.process import TOO_LARGE
 from host.run.text import BOM, decode, is_utf_16
 
 TYPE_CHECKING = False
@@ -62,16 +60,13 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
     script = decode(read_regular(join(dirname(__file__), _SCRIPT), sys.maxsize, SourceError))
-    argv = [bash, "-p", "-c", script, basename(path), path, str(report_descriptor())]
+    argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
     try:
         output = spawn_and_read(argv, env, timeout)
     except TimeoutError:
         remedy = f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
         raise _error(path, f"did not end within {timeout:g} s", remedy) from None
     except OSError as failure:
-        if failure.errno == E2BIG:
-            what = "the environment is too large for this system"
-            raise CannotStartError(Problem(path, what, TOO_LARGE)) from None
         raise _error(path, f"bash cannot start: {failure.strerror}") from None
     return _read_report(path, output, script.partition('eval "')[0].count("\n") + 1)
 
@@ -82,10 +77,9 @@ def _error(path: str, what: str, remedy: str = "", line: int = 0) -> SourceError
 
 def _check_text(path: str, content: bytes) -> None:
     """Raise SourceError for UTF-16, a BOM or CR LF, which bash would misread."""
-    if is_utf_16(content):
-        raise _error(path, "is UTF-16", "save it as UTF-8")
-    if content.startswith(BOM):
-        raise _error(path, "begins with a byte-order mark", "save it as UTF-8 without BOM")
+    if is_utf_16(content) or content.startswith(BOM):
+        what = "is UTF-16 or begins with a byte-order mark"
+        raise _error(path, what, "save it as UTF-8 without BOM")
     if b"\r" in content and (at := (content + b"\n").find(b"\r\n")) >= 0:
         remedy = f"save it with LF line ends, or run: sed -i 's/\\r$//' {path}"
         line = content.count(b"\n", 0, at) + 1

@@ -237,14 +237,14 @@ def test_a_scheme_of_secrets_is_asked_once(acme: Made) -> None:
     assert acme.run("a", "b").all == (
         1,
         "",
-        f'{place}: "secrets.TWO": acme:bad: it is locked\n'
-        f'{place}: "secrets.THREE": acme:none: acme_cli.vault:secrets returned no string for it\n',
+        f'{place}: "secrets.TWO": acme:bad: OSError: it is locked\n'
+        f'{place}: "secrets.THREE": acme:none: its value is not a text, or contains a NUL\n',
     )
     written(TWO="acme:exit")
     assert acme.run("a", "b").all == (
         1,
         "",
-        f'{place}: "secrets.TWO": acme:exit: acme_cli.vault:secrets raised SystemExit: 3\n',
+        f'{place}: "secrets.TWO": acme:exit: SystemExit: 3\n',
     )
 
 

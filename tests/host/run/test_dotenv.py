@@ -24,11 +24,11 @@ def read(text: str) -> tuple[dict[str, str], list[str]]:
     """Return the variables of a `.env` text, expanded with VALUES, and the warnings."""
     problems: list[Problem] = []
     found: dict[str, str] = {}
-    for entry in parse_env("F", text.replace("\r\n", "\n"), problems.append):
-        value = entry.value
-        if not entry.literal:
-            value = expand(value, lambda name: found.get(name, VALUES.get(name)))
-        found[entry.name] = value
+    for name, value, literal, _ in parse_env("F", text.replace("\r\n", "\n"), problems.append):
+        if literal:
+            found[name] = value
+        else:
+            found[name] = expand(value, lambda one: found.get(one, VALUES.get(one)))
     return found, list(map(str, problems))
 
 
@@ -122,28 +122,28 @@ def test_bad_lines_are_told_with_their_place_and_never_their_content(text, line)
 # A quote that does not close where it should: what is told of the line where it opens,
 # and the names that are left.
 OPEN_QUOTES = {
-    "never closed": ('A=1\nX="secret\nB=2', "opens here never closes; left out", "AB"),
-    "the next line closes it": ('A=1\nX="s\nY="secret"\nB=2', "next line and swallows Y;", "AB"),
-    "single": ("A=1\nX='s\nY='secret'\nB=2", "next line and swallows Y;", "AB"),
-    "two lines below": ('A=1\nX="s\nY=secret\nZ="z"\nB=2', "2 lines below and swallows Y, Z", "AB"),
+    "never closed": ('A=1\nX="secret\nB=2', "is not closed on this line; left out", "AB"),
+    "the next line closes it": ('A=1\nX="s\nY="secret"\nB=2', "this line and swallows Y;", "AB"),
+    "single": ("A=1\nX='s\nY='secret'\nB=2", "this line and swallows Y;", "AB"),
+    "two lines below": ('A=1\nX="s\nY=secret\nZ="z"\nB=2', "this line and swallows Y, Z;", "AB"),
     "many": (
         'A=1\nX="s\n' + "".join(f"export N{i} = secret\n" for i in range(9)) + 'Z="z"\nB=2',
-        "10 lines below and swallows N0, N1, N2, N3, N4 and 5 more; left out",
+        "this line and swallows N0, N1, N2, N3, N4 …; left out",
         "AB",
     ),
     "lines of Base64 are no names": (
-        'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "3 lines below; left out", "AB",
+        'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "closed on this line; left out", "AB",
     ),
-    "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; is one missing?", "AXB"),
-    "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; is one missing?", "AXB"),
-    "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; is one missing?", "AXB"),
+    "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; close it", "AXB"),
+    "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; close it", "AXB"),
+    "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; close it", "AXB"),
     "a backtick, cut at the #": (
         "A=1\nX=`s # secret`\nB=2", "the backtick that opens here does not quote; use", "AXB",
     ),
     "a backtick, cut at the line": ("A=1\nX=`s\nY=secret`\nB=2", "does not quote;", "AXYB"),
     "a backtick that never closes": ("A=1\nexport X = `s\nB=2", "does not quote;", "AXB"),
     "a backtick, CR LF": ("A=1\r\nX=`s\r\nB=2\r\n", "does not quote;", "AXB"),
-    "text behind it": ('A=1\nX="s" secret\nB=2', "something stands behind the closing qu", "AB"),
+    "text behind it": ('A=1\nX="s" secret\nB=2', "this is not a NAME=value line; left", "AB"),
 }  # fmt: skip
 
 
@@ -309,13 +309,13 @@ def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
     result = place("bad.env")
     assert (result.status, result.stdout, result.stderr.count("\n")) == (0, "x|y\n", 5)
     path.write_text("X=x\n" + "\n".join(lines[:6]) + "\nY=y\n")
-    rest = f"cli: warning: {path}: 1 more fault"
+    rest = f"cli: warning: {path}: further problems in this file: 1"
     assert place("bad.env").stderr.splitlines()[5:] == [rest]
     path.write_text("X=x\n" + "\n".join(lines) + "\nY=y\n")
     result = place("bad.env", "bad.env", required_envs=["NONE"])  # nothing runs with so many
     told = result.stderr.splitlines()
     assert (result.status, len(told)) == (1, 7)
-    rest = f"cli: warning: {path}: 19,995 more faults"
+    rest = f"cli: warning: {path}: further problems in this file: 19,995"
     assert told[5] == rest
 
 
@@ -362,7 +362,7 @@ NO_FILES = {
     "not UTF-8": (lambda path: path.write_bytes(b"X=1\nY=\xff\n"), ":2: not UTF-8"),
     "UTF-16": (lambda path: path.write_bytes("X=1\n".encode("utf-16")), ": is UTF-16; save it"),
     "UTF-16 without BOM": (lambda path: path.write_bytes("X=1\n".encode("utf-16-le")), "UTF-16"),
-    "NUL": (lambda path: path.write_bytes(b"X=1\nY=a\0b\n"), ":2: holds a NUL"),
+    "NUL": (lambda path: path.write_bytes(b"X=1\nY=a\0b\n"), ":2: contains a NUL"),
     "too large": (lambda path: path.write_bytes(b"#" * (SIZE_LIMIT + 1)), "larger than 1048576"),
     "sparse": (lambda path: (path.touch(), os.truncate(path, 1 << 40)), "larger than 1048576"),
 }
@@ -430,7 +430,7 @@ def test_refused_with_sudo(place, tmp_path, name):
     path.write_text(f"X=1\n{name}=secret\n")
     result = place(str(path), sudo=True)
     assert (result.status, result.stdout) == (1, "")
-    assert result.stderr.startswith(f"cli: {path}:2: {name} ")
+    assert result.stderr.startswith(f"cli: {path}:2: a .env file must not set {name} ")
     assert result.stderr.count("\n") == 1
     assert "secret" not in result.stderr
 

@@ -274,17 +274,17 @@ def test_blanks_in_a_shebang(made):
 
 
 STARTS = {
-    "missing interpreter": ("#!/no/such/interpreter\n", 127, "/no/such/interpreter is missing"),
-    "interpreter is a directory": ("#!/tmp\n", 127, "/tmp is missing"),
+    "missing interpreter": ("#!/no/such/interpreter\n", 127, '/no/such/interpreter" is missing'),
+    "interpreter is a directory": ("#!/tmp\n", 127, '"/tmp" is missing'),
     "interpreter is no program": ("#!/etc/passwd\n", 126, "cannot be started: Permission denied"),
     "env of a missing program": ("#!/usr/bin/env no-such-program\n", 127, "no-such-program"),
     "env with options": ("#!/usr/bin/env -S no-such-program -x\n", 127, "no-such-program"),
     "CR LF": ("#!/bin/sh\r\necho x\r\n", 127, "CR LF"),
     "CR LF after an argument": ("#!/bin/sh -e\r\necho x\r\n", 127, "CR LF"),
     "CR LF and env": ("#!/usr/bin/env bash\r\necho x\r\n", 127, "CR LF"),
-    "empty shebang": ("#!\necho x\n", 127, "names no interpreter"),
-    "blank shebang": ("#! \t \necho x\n", 127, "names no interpreter"),
-    "hostile interpreter": ("#!/no\x1b[31m\u202e/x\n", 127, "/no\\x1b[31m\\u202e/x is missing"),
+    "empty shebang": ("#!\necho x\n", 127, '"" is missing'),
+    "blank shebang": ("#! \t \necho x\n", 127, '"" is missing'),
+    "hostile interpreter": ("#!/no\x1b[31m\u202e/x\n", 127, '"/no\\x1b[31m\\u202e/x" is missing'),
     "interpreter without its own": ("#!{root}/broken-interpreter\n", 127, ""),
     "very long": ("#!/" + "x" * 5000 + "\n", 127, "is missing"),
     "no machine code": ("\x7fELF\0\0\0\0", 126, "cannot be started"),
@@ -388,7 +388,7 @@ def test_too_large_for_the_system(made):
     envs = {"A": "x" * 3_000_000, "B": "y" * 2000, "SECRET": "z" * 1000, "C": "x"}
     add(made, "large", "#!/bin/sh\n", envs=envs)
     result = made.run("demo", "large", "word" * 10)
-    one_line(made, result, 126, "too large", "arguments (", "environment (3,0")
+    one_line(made, result, 126, "too large for this system")
     assert "xx" not in result.stderr
     assert "zz" not in result.stderr
 
@@ -472,7 +472,7 @@ def test_without_permission(made):
     file.chmod(0)
     one_line(made, as_nobody(made, "demo", "closed"), 126, file, "cannot be read")
     file.chmod(0o611)  # its owner may not execute it, others may
-    one_line(made, as_nobody(made, "demo", "closed"), 126, file, "cannot be executed here")
+    one_line(made, as_nobody(made, "demo", "closed"), 126, file, "cannot be started", "noexec")
 
 
 def test_a_program_that_may_be_run_and_not_read(made):
@@ -803,10 +803,10 @@ def test_programs_are_found_as_execvp_does(made, tmp_path):
     tool = tmp_path / "tool"
     tool.mkdir()
     env = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    one_line(made, made.run("demo", "env", env=env), 127, "tool is not on PATH")
+    one_line(made, made.run("demo", "env", env=env), 127, 'tool" is missing')
     tool.rmdir()
     tool.write_text("#!/bin/sh\necho tool\n")
-    one_line(made, made.run("demo", "env", env=env), 127, "tool is not on PATH")
+    one_line(made, made.run("demo", "env", env=env), 127, 'tool" is missing')
     tool.chmod(0o755)
     assert made.run("demo", "env", env=env).all == (0, "tool\n", "")
     assert made.run("demo", "env", env={"PATH": ":/usr/bin:/bin"}, cwd=tmp_path).stdout == "tool\n"

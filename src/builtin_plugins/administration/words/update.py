@@ -4,10 +4,7 @@ Both change a copy of the environment and swap it in, so that the old version wo
 one is complete.
 """
 
-from __future__ import annotations
-
 import os
-import re
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -21,8 +18,8 @@ from builtin_plugins.administration.program.environment.copy import (
     check_starts,
     copied_environment,
 )
-from builtin_plugins.administration.program.environment.installations import is_launcher
 from builtin_plugins.administration.program.launcher import (
+    is_launcher,
     launcher_of,
     renew_own_files,
 )
@@ -30,9 +27,7 @@ from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
-from builtin_plugins.io.git.call import Git
-from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
-from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
 from host.cli.session import Session
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -51,7 +46,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     plugins stay. If anything fails, the old version goes on working.
     """
     layout = session.layout
-    with transaction(session, checked_timeout(timeout)) as tx:
+    with transaction(session, timeout) as tx:
         look = _checkout_update if is_checkout(layout.root) else _package_update
         now, newest, bring = look(layout, tx)
         if format == "json":
@@ -109,16 +104,8 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
             _swap_in(copy, layout, tx, undo)
             fast_forward(git, old, new)
 
-    now = _version_at(git, old)
     is_here = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
-    return now, now if is_here else _version_at(git, new), bring
-
-
-def _version_at(git: Git, commit: str) -> str:
-    """Return the version in a commit, and the shortened hash."""
-    project = git("show", f"{commit}:pyproject.toml").decode()
-    version = re.search('^version = "(.+)"', project, re.MULTILINE)
-    return f"{version[1]} ({commit[:12]})" if version else commit[:12]
+    return old[:12], (old if is_here else new)[:12], bring
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:

@@ -252,7 +252,11 @@ FIXED = {
     "directory": (make_open, "permissions", "every user can write to "),
     "settings": (make_settings_open, "permissions", "every user can write to "),
     "launcher not executable": (make_launcher_plain, "launcher", "is not executable"),
-    "no interpreter": (lose_interpreter, "launcher", "its interpreter /nowhere/python is missing"),
+    "no interpreter": (
+        lose_interpreter,
+        "launcher",
+        'its interpreter "/nowhere/python" is missing',
+    ),
     "no packages": (lose_packages, "launcher", "belongs to another version of this program"),
     "lock": (open_lock, "lock", "other users can write to this lock"),
     "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
