@@ -75,7 +75,7 @@ DEFINITIONS = {
     "system": (
         '"os": ["linux", "macos"]',
         "5:3: ",
-        '"os": macos is not one of linux and mac; did you mean mac?',
+        '"os": macos is not one of linux, mac; did you mean mac?',
     ),
     "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", '"envs.API_TOKEN": looks like a secret'),
     "reference": (

@@ -23,6 +23,7 @@ from host.cli.trust import project_contents
 from host.cli.variables import settings_names
 from host.run import read_regular
 from host.run.catalog import Catalog
+from host.run.command import SYSTEMS
 from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderNode
 from host.run.installation import read_config
@@ -31,6 +32,7 @@ from host.run.lock import Tree
 from host.run.projects import Project
 from host.run.script_definition import block_text
 from host.run.script_help import script_gets_help
+from host.run.suggestions import unknown_names
 
 _LARGEST = 16 << 20  # bytes of a JSON file
 
@@ -148,7 +150,8 @@ class Lint:
                 yield Finding("definition", error.problem)
                 continue
             self.count += 1
-            for problem in (*definition.warnings, *definition.foreign_systems()):
+            unknown_systems = unknown_names(definition.file, "os", definition.os, SYSTEMS)
+            for problem in (*definition.warnings, *unknown_systems):
                 yield Finding("definition", problem)
             yield from rules.unknown_keys(definition)
             yield from rules.default_command(definition, node)
