@@ -33,7 +33,6 @@ from host import OperationError
 
 STAGE = ".cli-stage-"  # prefix of a stage's name
 
-_MODE = 0o755  # of new directories, regardless of the umask
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -71,58 +70,34 @@ class Store:
         version = os.path.relpath(target, self.directory).partition("/")[0]
         return version if self.content(version) == os.path.normpath(target) else ""
 
-    def versions(self) -> list[str]:
-        """Return the complete versions, sorted."""
-        return list(self._versions())
-
-    def _versions(self, without: Collection[str] = ()) -> Iterator[str]:
+    def versions(self, without: Collection[str] = ()) -> list[str]:
+        """Return the complete versions, sorted, except those in `without`."""
         names = sorted(os.listdir(self.directory)) if is_tree(self.directory) else []
-        candidates = (one for one in names if not one.startswith(".") and one not in without)
-        for one in candidates:
-            if is_tree(self.path(one)) and self._is_own(self.path(one)):
-                yield one
+        candidates = [one for one in names if not one.startswith(".") and one not in without]
+        paths = {one: self.path(one) for one in candidates}
+        return [one for one, path in paths.items() if is_tree(path) and self._is_own(path)]
 
     @contextmanager
     def locked(self, busy: str) -> Iterator[None]:
-        """Lock this store for changes.
+        """Lock this store for changes; raises OperationError with the text `busy` if it is locked.
 
         Makes the directory and its missing parents, and removes them at the end if they are empty.
-        Raises OperationError with the text `busy` if another process has the lock.
         """
         with undoing() as undo:
-            descriptor = self._acquire(busy, undo)
+            make_directory(self.directory, 0o755, undo)
+            descriptor = os.open(self.directory, _DIRECTORY)
             try:
-                yield
+                if not take_lock(descriptor) or not self._is_still(descriptor):
+                    raise OperationError(busy, "try again when it has ended")
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):
+                        os.rmdir(self.directory)
             finally:
-                with suppress(OSError):
-                    os.rmdir(self.directory)
                 os.close(descriptor)
             if not os.path.lexists(self.directory):
                 undo.close()
-
-    def _acquire(self, busy: str, undo: ExitStack) -> int:
-        while True:
-            descriptor = self._open(undo)
-            if descriptor is None:
-                continue
-            if not take_lock(descriptor):
-                os.close(descriptor)
-                raise OperationError(busy, "try again when it has ended")
-            if self._is_still(descriptor):
-                return descriptor
-            os.close(descriptor)
-
-    def _open(self, undo: ExitStack) -> int | None:
-        """Open the directory, made if missing; return None if another process removed it."""
-        above = os.path.dirname(self.directory)
-        try:
-            make_directory(above, _MODE, undo)
-            with suppress(FileExistsError):
-                os.mkdir(self.directory)
-                os.chmod(self.directory, _MODE)
-            return os.open(self.directory, _DIRECTORY)
-        except FileNotFoundError:
-            return None
 
     def _is_still(self, descriptor: int) -> bool:
         """Return whether the open directory still exists: the lock's holder may remove it."""
@@ -158,17 +133,15 @@ class Store:
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
         """Remove every version that is neither current nor in `keep`, and abandoned stages.
 
-        Returns an error for each that cannot be removed, which is then left as a stage.
+        A version becomes a stage first. Returns an error for each that cannot be removed.
         """
         discard(temporary(self.link))
-        waste = [self.path(one) for one in self._versions({self.current, *keep})]
+        for one in self.versions({self.current, *keep}):
+            with suppress(OSError):
+                os.rename(self.path(one), self._grave(one))
         problems = []
-        for path in [*waste, *abandoned(self.directory)]:
+        for path in abandoned(self.directory):
             try:
-                if path in waste:
-                    stage = self._grave(os.path.basename(path))
-                    os.rename(path, stage)
-                    path = stage  # noqa: PLW2901  # where it is now
                 remove_tree(path)
             except OperationError as failure:
                 problems.append(failure)

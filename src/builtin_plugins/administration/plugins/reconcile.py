@@ -82,8 +82,9 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
             for problem in _follow(plugins_dir, name, registry):
                 left[name] = problem
     for plugin in find_directory_plugins(plugins_dir, registry):
-        if plugin.name not in registry.names and is_plugin_name(plugin.name):
-            registry.put(plugin.new_entry.replaced(installed_at=now()))
+        name = plugin.entry.name
+        if name not in registry.names and is_plugin_name(name):
+            registry.put(plugin.entry.replaced(installed_at=now()))
     write_registry(registry_path(plugins_dir), registry)
     return left
 

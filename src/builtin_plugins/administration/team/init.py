@@ -30,6 +30,7 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder import registry
+from builtin_plugins.plugins_folder.directory import DirectoryPlugin
 from builtin_plugins.store import abandoned, staging
 from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
@@ -134,7 +135,9 @@ def _make(
     _complete(source, tx, name)
     staged = session_of(session, tx.tree, name)
     session.show_lines(f"{name} from {source.entry.source}, to be made in {root}")
-    found = read_contents(staged.installation.commands_dir, {})
+    commands_dir = staged.installation.commands_dir
+    entry = registry.Entry(name, "local")
+    found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
     session.show_lines(f"commands: {len(found.commands)}", *command_lines(found.commands.items()))
     for problem in found.problems:
         session.messages.warn(str(problem).replace(f"{tx.tree}/", ""))

@@ -58,9 +58,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
         raise OperationError(f"{address}: it has no commit") from None
-    for name in write_tree(git, "HEAD", tx.tree, address):
-        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
-        os.mkdir(os.path.join(tx.tree, name))
+    write_tree(git, "HEAD", tx.tree, address, tx.reporter.warn)
     os.rename(git.directory, os.path.join(tx.tree, ".git"))
     git.directory = tx.tree
     git("read-tree", "HEAD")

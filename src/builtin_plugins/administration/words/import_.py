@@ -1,13 +1,11 @@
 """`self import`: make a command of each recipe in a justfile, Makefile, …"""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,8 +17,13 @@ from builtin_plugins.administration.words.new import check_words
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
-from builtin_plugins.plugins_folder.directory import read_manifest
-from builtin_plugins.plugins_folder.registry import NAME_RULE, effective_registry, is_plugin_name
+from builtin_plugins.plugins_folder.directory import read_plugin
+from builtin_plugins.plugins_folder.registry import (
+    NAME_RULE,
+    Entry,
+    effective_registry,
+    is_plugin_name,
+)
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 
@@ -55,7 +58,7 @@ def command(
     if folder.exists() and not update:
         hint = "to refresh an import, add --update; or name other words"
         raise OperationError(f"{folder}: already exists", hint)
-    scripts = dict(_scripts(session, tool, source, folder, recipes, root))
+    scripts = _scripts(session, tool, source, folder, recipes, root)
     with os_errors_explained(folder):
         make_directory(str(folder))
         if not (folder / "category.json").exists():
@@ -82,30 +85,30 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
         with os_errors_explained(path):
             make_directory(str(path))
             write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
-    manifest = read_manifest(str(path), effective_registry(plugins_dir).entries.get(plugin))
-    if manifest.scripts is None:
+    entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
+    found = read_plugin(str(path), entry)
+    if found.scripts is None:
         what = f"{path}: the commands of this plugin are folders"
         raise OperationError(what, f'to take scripts too, add "scripts": {{}} to its {MANIFEST}')
-    return Path(manifest.tree), root
+    return Path(found.tree), root
 
 
 def _scripts(
     session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe], root: str
-) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of each script; warn of recipes that are skipped."""
-    seen: set[Path] = set()
+) -> dict[Path, str]:
+    """Return the text of each script by its path; warn of recipes that are skipped."""
+    scripts: dict[Path, str] = {}
     for recipe in recipes:
-        words = [word for word in re.split("[:/]+", recipe.name) if word]
-        path = folder.joinpath(*words[:-1], f"{words[-1] if words else ''}.sh")
-        if not words or not all(map(is_word, words)):
+        words = [word for word in re.split("[:/]+", recipe.name) if word] or [""]
+        path = folder.joinpath(*words[:-1], f"{words[-1]}.sh")
+        if not all(map(is_word, words)):
             session.messages.warn(f"{recipe.name}: skipped, because it cannot be a command's name")
-        elif path in seen:
-            session.messages.warn(
-                f"{recipe.name}: skipped, because another recipe has the same words"
-            )
+        elif path in scripts:
+            what = f"{recipe.name}: skipped, because another recipe has the same words"
+            session.messages.warn(what)
         else:
-            seen.add(path)
-            yield path, _script(tool, source, recipe, path.parent, root)
+            scripts[path] = _script(tool, source, recipe, path.parent, root)
+    return scripts
 
 
 def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -> str:
@@ -128,9 +131,6 @@ def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -
         recipe=shlex.quote(recipe.name),
     )
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
-    aliases = [*filter(is_word, definition.pop("aliases", ()))]
-    if aliases:
-        definition["aliases"] = aliases
     block = "".join(f"# {line}\n" for line in _json(definition).splitlines())
     code = f'# /// command\n{block}# ///\nexec {call} "$@"\n'
     return f"{_SHEBANG}{_mark(source, code)}\n{code}"

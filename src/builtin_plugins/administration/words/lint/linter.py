@@ -1,43 +1,48 @@
 """The checks of an installation, a plugin, a project or a folder of commands."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint import rules
-from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
-    Manifest,
+    DirectoryPlugin,
     find_directory_plugins,
-    read_manifest,
+    read_plugin,
 )
-from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, effective_registry, registry_path
 from host import Definition, HostError, Problem
 from host.cli.session import Session
 from host.cli.trust import project_contents
 from host.cli.variables import settings_names
+from host.run import read_regular
 from host.run.catalog import Catalog
+from host.run.command import SYSTEMS
 from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderNode
 from host.run.installation import read_config
+from host.run.json_errors import offsets_of_keys, place_of_key
 from host.run.lock import Tree
 from host.run.projects import Project
+from host.run.script_definition import block_text
 from host.run.script_help import script_gets_help
+from host.run.suggestions import unknown_names
+
+_LARGEST = 16 << 20  # bytes of a JSON file
 
 
 class Lint:
     """One pass over definitions and scripts; each method yields findings.
 
     `count` is the number of definitions read. `shell_scripts` are the files that commands run with
-    a shell. `help` maps the words of each command to what answers `--help`: its "script" or the
-    "page". Names that the installation sets in settings.conf are known.
+    a shell. `help` has the words of the commands whose `--help` the "script" or the "page" answers.
+    Names that the installation sets in settings.conf are known.
     """
 
     def __init__(self, session: Session) -> None:
@@ -46,7 +51,7 @@ class Lint:
         self._session = session
         self.count = 0
         self.shell_scripts: list[str] = []
-        self.help: list[tuple[tuple[str, ...], str]] = []
+        self.help: dict[str, list[str]] = {}
 
     def here(self) -> Iterator[Finding]:
         """Check this installation, and the projects around the current directory."""
@@ -70,7 +75,7 @@ class Lint:
                     yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
 
     def directory(self, directory: str) -> Iterator[Finding]:
-        """Check a project, an installation, a plugin, a Python package or a folder of commands."""
+        """Check a project, an installation, a plugin or a folder of commands."""
         project = nearest_project(self._session, directory)
         root = project.root
         config_file = os.path.join(root, "core", "cli.json")
@@ -80,11 +85,10 @@ class Lint:
             yield from self._installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             try:
-                yield from self._plugin(root, read_manifest(root))
+                yield from self._plugin(read_plugin(root, Entry("", "local")))
             except HostError as error:
                 yield Finding("plugin", error.problem)
         else:
-            yield from package_findings(root)
             is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
             yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
 
@@ -105,21 +109,19 @@ class Lint:
         for one in find_directory_plugins(plugins_dir, registry):
             if one.problem:
                 yield Finding("plugin", one.problem)
-            elif one.enabled:
-                yield from self._plugin(one.root, one.manifest)
+            elif one.entry.enabled:
+                yield from self._plugin(one)
 
-    def _plugin(self, root: str, manifest: Manifest) -> Iterator[Finding]:
-        """Check a plugin whose manifest is valid."""
-        file = os.path.join(root, MANIFEST)
+    def _plugin(self, plugin: DirectoryPlugin) -> Iterator[Finding]:
+        """Check a plugin whose plugin.json is valid."""
+        file = os.path.join(plugin.root, MANIFEST)
         self.count += os.path.exists(file)
-        yield from (Finding("definition", one) for one in misspelt_keys(root))
-        for key, place in (("directory", manifest.tree), ("hooks", manifest.hooks_file)):
+        yield from (Finding("definition", one) for one in misspelt_keys(plugin.root))
+        for key, place in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
             if place and not os.path.exists(place):
                 yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
                 return
-        if manifest.hooks:
-            yield from hook_findings(manifest.hooks_file)
-        yield from self.tree(FolderNode(Tree(manifest.tree, scripts=manifest.scripts)))
+        yield from self.tree(FolderNode(Tree(plugin.tree, scripts=plugin.scripts)))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
         """Check a node in a tree of commands, and everything below it."""
@@ -148,7 +150,8 @@ class Lint:
                 yield Finding("definition", error.problem)
                 continue
             self.count += 1
-            for problem in (*definition.warnings, *definition.foreign_systems()):
+            unknown_systems = unknown_names(definition.file, "os", definition.os, SYSTEMS)
+            for problem in (*definition.warnings, *unknown_systems):
                 yield Finding("definition", problem)
             yield from rules.unknown_keys(definition)
             yield from rules.default_command(definition, node)
@@ -162,5 +165,49 @@ class Lint:
             script = os.path.join(command.directory, command.entrypoint)
             gets_help = script_gets_help(command, "" if command.in_python else script)
             words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
-            self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
+            names = self.help.setdefault("script" if gets_help else "page", [])
+            names.append(words.replace("/", " "))
         return command
+
+
+def keys_of(path: str) -> tuple[str, dict[str, int]]:
+    """Return the JSON in a file or script and the offset of each key (`envs.NAME`, `args[1].type`).
+
+    Returns "" and no keys if the file cannot be read.
+    """
+    try:
+        text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
+        if not path.endswith(".json"):
+            text = block_text(text.splitlines())
+    except (HostError, FileNotFoundError, UnicodeDecodeError):
+        return "", {}
+    return text, offsets_of_keys(text)
+
+
+def placed(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings sorted by position, each with a line and a column.
+
+    Paths below the current directory are relative to it.
+    """
+    keys = cache(keys_of)
+    found = set()
+    for one in findings:
+        at = one.problem
+        line, column = at.line, at.column or 1
+        if not line:
+            text, offsets = keys(at.path) if at.key else ("", {})
+            line, column = place_of_key(text, offsets, at.key)
+        place = (_relative(at.path), at.text, at.remedy, at.key, line, column)
+        found.add(one._replace(problem=Problem(*place)))
+    return sorted(found, key=_order)
+
+
+def _relative(path: str) -> str:
+    with suppress(OSError):
+        return path.removeprefix(f"{os.getcwd()}/")
+    return path
+
+
+def _order(one: Finding) -> tuple[object, ...]:
+    at = one.problem
+    return at.path, at.line, at.column, one.rule, at.message
