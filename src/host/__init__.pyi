@@ -40,6 +40,7 @@ from host.run.required_variables import RequiredVariable as RequiredVariable
 from host.run.requirements import Requirement as Requirement
 from host.run.text import Messages as Messages
 from host.run.text import printable as printable
+from host.run.trust import is_trusted as is_trusted
 from host.secrets import declared_secrets as declared_secrets
 from host.secrets import is_hidden_everywhere as is_hidden_everywhere
 from host.secrets import is_secret as is_secret

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from host.errors import HostError
 from host.run import Record, is_file, join, why_outside
 
 TYPE_CHECKING = False
@@ -60,24 +59,6 @@ class Command(Record):
         file = definition.entrypoint
         return not is_file(join(directory, file)) or why_outside(directory, file) != ""
 
-    @property
-    def kept_from_assistants(self) -> str:
-        """The reason why assistants must not get this command, "" if they may.
-
-        A project's command needs `"assistants": true` in project.json and the user's trust.
-        """
-        project = self.definition.project
-        if project is None:
-            return ""
-        from host.run.trust import is_trusted
-
-        try:
-            if not project.definition.allows_assistants:
-                return 'its project does not have "assistants": true'
-            return "" if is_trusted(self.definition) else "its project is not trusted"
-        except HostError as error:
-            return error.what
-
     def indicators(self, terminal: Terminal) -> list[str]:
         """Return the marks of its row, in this order.
 
@@ -122,7 +103,6 @@ class Listing(Record):
     categories    the subcategories, sorted by words; with `deep` on all levels
     commands      the commands, likewise
     deep          true for `self list`, `self search` and `--format tree`
-    everything    whether hidden commands and those for other systems are included
     runnable      whether the category has an entrypoint itself
     arguments     the `Argument`s of a runnable category
     options       for the root: each global option and its description
@@ -137,7 +117,6 @@ class Listing(Record):
     categories: tuple[Category, ...] = ()
     commands: tuple[Command, ...] = ()
     deep: bool = False
-    everything: bool = False
     runnable: bool = False
     arguments: tuple[Any, ...] = ()
     options: tuple[tuple[str, str], ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import subprocess
 import sys
@@ -233,10 +234,8 @@ class Program:
 
 
 def _launcher(core_dir: str) -> str:
-    """Return the name of the launcher in `core_dir`; prefer "cli" if there are several."""
-    try:
-        with os.scandir(core_dir) as entries:
-            names = sorted(one.name for one in entries if one.is_file() and os.access(one, os.X_OK))
-    except OSError:
-        names = []
-    return "cli" if "cli" in names or not names else names[0]
+    """Return the name of the first launcher in `core_dir`, "cli" if there is none."""
+    for path in sorted(glob.glob(os.path.join(glob.escape(core_dir), "*"))):
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return os.path.basename(path)
+    return "cli"

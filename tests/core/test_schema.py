@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
 from builtin_plugins.administration.plugins.catalogue import parse_catalogue
-from builtin_plugins.plugins_folder.directory import read_manifest
-from builtin_plugins.plugins_folder.registry import read_registry
+from builtin_plugins.plugins_folder.directory import read_plugin
+from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host.errors import HostError, PluginError
 from host.run.command import read_definition
 from host.run.installation import read_config
@@ -54,7 +54,7 @@ def catalogue_at(path: str) -> None:
 
 
 def manifest_at(path: str) -> None:
-    read_manifest(str(Path(path).parent))
+    read_plugin(str(Path(path).parent), Entry("", "local"))
 
 
 def registry_at(path: str) -> None:

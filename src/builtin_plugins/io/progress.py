@@ -19,8 +19,7 @@ class Reporter(Messages):
         super().__init__(program, environ)
         self.debugging = (verbose or self.debugging) and not quiet
         self._silent = quiet
-        plain = environ.get("NO_COLOR") or environ.get("TERM", "dumb") == "dumb"
-        self._animated = not quiet and not plain and os.isatty(2)
+        self._animated = not quiet and os.isatty(2) and self.colours(2)
 
     def info(self, text: str) -> None:
         """Report a step."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from host import UsageError
-
 
 def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
     """Return the declaration of an argument, with its keys as in a command.json."""
@@ -21,19 +19,11 @@ FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default=
 YES = argument("--yes", "Do not ask.")
 
 USUAL_SECONDS = 600.0  # for each download, call of git or run of pip
-_LONGEST = 86_400.0
 TIMEOUT = argument(
     "--timeout",
     "Time limit of each download.",
     value="SECONDS",
     type="number",
+    pattern="[0-9.]{1,6}",
     default=f"{USUAL_SECONDS:g}",
 )
-
-
-def checked_timeout(seconds: float) -> float:
-    """Return `seconds` if it is a valid timeout; raises UsageError."""
-    if not 0 < seconds <= _LONGEST:
-        expected = f"expected seconds, above 0 and at most {_LONGEST:g}"
-        raise UsageError(f"--timeout: {seconds:g}: {expected}")
-    return seconds

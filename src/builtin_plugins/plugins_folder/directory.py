@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 
 from builtin_plugins.plugins_folder.json_object import read_object, text
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
@@ -29,72 +30,42 @@ RECORD = "entry.json"  # beside the tree: its entry, which marks it as made by t
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
-class Manifest(Record):
-    """The content of plugin.json, "" for absent keys.
+class DirectoryPlugin(Record):
+    """A plugin's directory `root`, and its entry, completed from plugin.json.
 
-    `directory` is the subdirectory that holds the categories, `hooks` a Python file with hookimpls;
-    both are relative to the plugin. `tree` and `hooks_file` are their paths; without `directory`,
-    `tree` is the plugin itself. `scripts` is None if only folders are commands, else it may have
-    "prefix" and "split".
+    `tree` is the directory that holds the categories, `hooks_file` a Python file with hookimpls, ""
+    for none. `scripts` is None if only folders are commands, else it may have "prefix" and "split".
+    `problem` is why the plugin is ignored.
     """
 
-    name: str = ""
-    version: str = ""
-    description: str = ""
-    directory: str = ""
-    hooks: str = ""
+    entry: Entry
+    root: str
     tree: str = ""
     hooks_file: str = ""
     scripts: Mapping[str, str] | None = None
-
-    @property
-    def facts(self) -> dict[str, str]:
-        """Return all texts except the name, by key; an entry of the registry has the same keys."""
-        return {key: getattr(self, key) for key in TEXTS if key != "name"}
+    problem: Problem | None = None
 
 
-def read_manifest(root: str, entry: Entry | None = None) -> Manifest:
-    """Return the manifest of the plugin at `root`; without plugin.json, use the keys of `entry`.
+def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
+    """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.
 
-    Raises PluginError naming file and key, also for a path outside the plugin, and if this
-    program is older than `min_version`.
+    The name and the scripts of `entry` stay if it has any. Raises PluginError naming file and key,
+    also for a path outside the plugin, and if this program is older than `min_version`.
     """
-    path = os.path.join(root, FILE_NAME)
-    try:
+    path, scripts = os.path.join(root, FILE_NAME), entry.scripts
+    with suppress(FileNotFoundError):
         values = read_object(path)
         texts = {key: text(path, values, key) for key in TEXTS}
-        wanted = text(path, values, "min_version")
-        if wanted:
+        if wanted := text(path, values, "min_version"):
             from host import version_problem  # costs a listing of plugins 2 ms
 
             if problem := version_problem(path, wanted):
                 raise PluginError(problem)
-        found = Manifest(**texts, scripts=read_scripts(path, values))
-    except FileNotFoundError:
-        found = Manifest(directory=entry.directory, hooks=entry.hooks) if entry else Manifest()
-    if entry and entry.scripts is not None:
-        found = found.replaced(scripts=entry.scripts)
-    return found.replaced(
-        tree=_inside(root, found.directory, "directory") if found.directory else root,
-        hooks_file=_inside(root, found.hooks, "hooks") if found.hooks else "",
-    )
-
-
-class DirectoryPlugin(Record):
-    """A plugin's directory and its manifest; `problem` is why it is ignored."""
-
-    name: str
-    root: str
-    dev: bool = False
-    enabled: bool = True
-    manifest: Manifest = Manifest()
-    problem: Problem | None = None
-
-    @property
-    def new_entry(self) -> Entry:
-        """Return a new registry entry for it."""
-        source = os.path.realpath(self.root) if self.dev else ""
-        return Entry(self.name, "local", source, dev=self.dev).replaced(**self.manifest.facts)
+        entry = entry.replaced(**texts | {"name": entry.name or texts["name"]})
+        scripts = read_scripts(path, values) if scripts is None else scripts
+    tree = _inside(root, entry.directory, "directory") if entry.directory else root
+    hooks_file = _inside(root, entry.hooks, "hooks") if entry.hooks else ""
+    return DirectoryPlugin(entry, root, tree, hooks_file, scripts)
 
 
 def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
@@ -108,8 +79,8 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
     ]
     for name in here:
         if name in registry.refused:
-            root = os.path.join(plugins_dir, name)
-            found.append(DirectoryPlugin(name, root, problem=registry.refused[name]))
+            refused = DirectoryPlugin(Entry(name, "local"), os.path.join(plugins_dir, name))
+            found.append(refused.replaced(problem=registry.refused[name]))
         # A link to a version without an entry is an unfinished addition or removal.
         elif name not in registry.entries and not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
@@ -146,21 +117,17 @@ def recorded(version: str) -> Entry | None:
 def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin:
     root = os.path.join(plugins_dir, name)
     linked = os.path.islink(root) and not store_of(plugins_dir, name).current
-    dev = entry.dev if entry else linked
-    found = DirectoryPlugin(name, root, dev, enabled=entry is None or entry.enabled)
+    if entry is None:
+        entry = Entry(name, "local", os.path.realpath(root) if linked else "", dev=linked)
     try:
         if not is_plugin_name(name):
             what = "cannot be a plugin's name"
             raise PluginError(Problem(root, what, f"rename the directory: {NAME_RULE}"))
-        if linked and not dev:
+        if linked and not entry.dev:
             raise PluginError(Problem(root, "leads out of the plugins directory"))
-        manifest = read_manifest(root, entry)
-        if os.path.exists(manifest.hooks_file) and not os.path.isfile(manifest.hooks_file):
-            # Opening a FIFO would block forever.
-            raise PluginError(Problem(root, f"{manifest.hooks} is no file", key="hooks"))
+        return read_plugin(root, entry)
     except HostError as error:
-        return found.replaced(problem=error.problem)
-    return found.replaced(manifest=manifest)
+        return DirectoryPlugin(entry, root, problem=error.problem)
 
 
 def _inside(root: str, relative: str, what: str) -> str:

@@ -27,8 +27,8 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
     entries = registry.entries.values()
     yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
     for plugin in find_directory_plugins(plugins_dir, registry):
-        if plugin.manifest.hooks_file and plugin.enabled:
-            yield PluginFile(plugin.name, plugin.root, plugin.manifest.hooks_file)
+        if plugin.hooks_file and plugin.entry.enabled:
+            yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file)
 
 
 @hookimpl
@@ -38,11 +38,11 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
     for problem in registry.problems_of(registry_path(plugins_dir)):
         yield BrokenPlugin("registry.json", str(problem))
     for plugin in find_directory_plugins(plugins_dir, registry):
-        if plugin.enabled and plugin.problem:
-            yield BrokenPlugin(plugin.name, str(plugin.problem))
-        elif plugin.enabled:
-            said = plugin.manifest
-            yield CommandTree(said.tree, plugin.name, plugin.dev, said.scripts)
+        entry = plugin.entry
+        if entry.enabled and plugin.problem:
+            yield BrokenPlugin(entry.name, str(plugin.problem))
+        elif entry.enabled:
+            yield CommandTree(plugin.tree, entry.name, entry.dev, plugin.scripts)
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:

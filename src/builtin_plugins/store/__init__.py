@@ -21,14 +21,13 @@ from builtin_plugins.io.files.atomic import (
     discard,
     is_tree,
     make_directory,
-    mode_below,
     remove_tree,
     sync_directory,
     sync_file_system,
     temporary,
     write_link,
 )
-from builtin_plugins.io.files.flock import Waiting, locked, take_lock
+from builtin_plugins.io.files.flock import locked, take_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
@@ -71,68 +70,34 @@ class Store:
         version = os.path.relpath(target, self.directory).partition("/")[0]
         return version if self.content(version) == os.path.normpath(target) else ""
 
-    def versions(self) -> list[str]:
-        """Return the complete versions, sorted."""
-        return list(self._versions())
-
-    def _versions(self, without: Collection[str] = ()) -> Iterator[str]:
+    def versions(self, without: Collection[str] = ()) -> list[str]:
+        """Return the complete versions, sorted, except those in `without`."""
         names = sorted(os.listdir(self.directory)) if is_tree(self.directory) else []
-        candidates = (one for one in names if not one.startswith(".") and one not in without)
-        for one in candidates:
-            if is_tree(self.path(one)) and self._is_own(self.path(one)):
-                yield one
+        candidates = [one for one in names if not one.startswith(".") and one not in without]
+        paths = {one: self.path(one) for one in candidates}
+        return [one for one, path in paths.items() if is_tree(path) and self._is_own(path)]
 
     @contextmanager
-    def locked(
-        self,
-        busy: str,
-        *,
-        patience: float = 0.0,
-        waiting: Waiting | None = None,
-        mode: int | None = None,
-    ) -> Iterator[None]:
-        """Lock this store for changes.
+    def locked(self, busy: str) -> Iterator[None]:
+        """Lock this store for changes; raises OperationError with the text `busy` if it is locked.
 
-        Makes the directory and its missing parents, with `mode`, and removes them at the end if
-        they are empty. Raises OperationError with the text `busy` if another process has the lock
-        for `patience` seconds.
+        Makes the directory and its missing parents, and removes them at the end if they are empty.
         """
         with undoing() as undo:
-            descriptor = self._acquire(busy, patience, waiting, mode, undo)
+            make_directory(self.directory, 0o755, undo)
+            descriptor = os.open(self.directory, _DIRECTORY)
             try:
-                yield
+                if not take_lock(descriptor) or not self._is_still(descriptor):
+                    raise OperationError(busy, "try again when it has ended")
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):
+                        os.rmdir(self.directory)
             finally:
-                with suppress(OSError):
-                    os.rmdir(self.directory)
                 os.close(descriptor)
             if not os.path.lexists(self.directory):
                 undo.close()
-
-    def _acquire(
-        self, busy: str, patience: float, waiting: Waiting | None, mode: int | None, undo: ExitStack
-    ) -> int:
-        while True:
-            descriptor = self._open(mode, undo)
-            if descriptor is None:
-                continue
-            if not take_lock(descriptor, patience, waiting):
-                os.close(descriptor)
-                raise OperationError(busy, "try again when it has ended")
-            if self._is_still(descriptor):
-                return descriptor
-            os.close(descriptor)
-
-    def _open(self, mode: int | None, undo: ExitStack) -> int | None:
-        """Open the directory, made if missing; return None if another process removed it."""
-        above = os.path.dirname(self.directory)
-        try:
-            make_directory(above, mode, undo)
-            with suppress(FileExistsError):
-                os.mkdir(self.directory)
-                os.chmod(self.directory, mode_below(above) if mode is None else mode)
-            return os.open(self.directory, _DIRECTORY)
-        except FileNotFoundError:
-            return None
 
     def _is_still(self, descriptor: int) -> bool:
         """Return whether the open directory still exists: the lock's holder may remove it."""
@@ -168,17 +133,15 @@ class Store:
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
         """Remove every version that is neither current nor in `keep`, and abandoned stages.
 
-        Returns an error for each that cannot be removed, which is then left as a stage.
+        A version becomes a stage first. Returns an error for each that cannot be removed.
         """
         discard(temporary(self.link))
-        waste = [self.path(one) for one in self._versions({self.current, *keep})]
+        for one in self.versions({self.current, *keep}):
+            with suppress(OSError):
+                os.rename(self.path(one), self._grave(one))
         problems = []
-        for path in [*waste, *abandoned(self.directory)]:
+        for path in abandoned(self.directory):
             try:
-                if path in waste:
-                    stage = self._grave(os.path.basename(path))
-                    os.rename(path, stage)
-                    path = stage  # noqa: PLW2901  # where it is now
                 remove_tree(path)
             except OperationError as failure:
                 problems.append(failure)

@@ -8,14 +8,14 @@ argument declares. For speed, neither click nor pluggy is loaded, and only one c
 
 from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
-from host.run import join
+from host.run import Record, join
 from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
 from host.run.command import is_reference
 from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from host.run.argument_parser import CommandLine
     from host.run.argument_spec import Argument
@@ -30,14 +30,11 @@ FILES, DIRECTORIES, NONE = "files", "directories", "none"
 _PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
 
 
-class Offer:
+class Offer(Record):
     """The `candidates` with their descriptions, and the kind of paths to add (`beside`)."""
 
-    __slots__ = ("beside", "candidates")
-
-    def __init__(self, candidates: "Iterable[Candidate]" = (), beside: str = NONE) -> None:
-        self.candidates = list(candidates)
-        self.beside = beside
+    candidates: "Sequence[Candidate]" = ()
+    beside: str = NONE
 
 
 def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
@@ -78,7 +75,7 @@ def complete_words(
     while left and left[0].startswith("-"):
         option, value = take_option(left)
         if option in VALUES and value is None:
-            return Offer((one, "") for one in VALUES[option])
+            return Offer([(one, "") for one in VALUES[option]])
         asks_help = asks_help or option in ("-h", "--help")
     if left[:1] == ["help"]:
         asks_help = True
@@ -89,7 +86,7 @@ def complete_words(
     if found.kind == "category" and not rest:
         if current.startswith("-") and not is_own:
             return Offer(
-                (f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS
+                [(f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS]
             )
         return Offer(_inside(catalog, found, current, asks_help=asks_help))
     definition = found.definition if found.kind == "command" else None
@@ -98,7 +95,7 @@ def complete_words(
     else:
         offer = arguments(definition, rest, current, installation, lock)
     if found.kind == "command" and not rest:
-        offer.candidates += _inside(catalog, found, current)
+        offer.candidates = [*offer.candidates, *_inside(catalog, found, current)]
     return offer
 
 
@@ -130,12 +127,12 @@ def _inside(
 def command_words(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> Offer:
     """Return the words of categories and commands, for arguments that name a command."""
     found = complete_words(given, "", installation, lock)
-    return Offer(one for one in found.candidates if one[0] not in NOT_CATEGORIES)
+    return Offer([one for one in found.candidates if one[0] not in NOT_CATEGORIES])
 
 
 def formats(*_: object) -> Offer:
     """Return the built-in formats of listings."""
-    return Offer((one, "") for one in FORMATS)
+    return Offer([(one, "") for one in FORMATS])
 
 
 def arguments(
@@ -195,7 +192,7 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
     elif not listed and program != "none" and argument.type not in ("integer", "number"):
         is_directory = "directory" in (program, argument.type)
         return Offer(beside=DIRECTORIES if is_directory else FILES)
-    return Offer((one, argument.description) for one in listed)
+    return Offer([(one, argument.description) for one in listed])
 
 
 def _printed(definition: "Definition", program: str) -> "Sequence[str]":

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT stores times in steps of two seconds
-FORMAT = f"cli-host index 9 of {sys.implementation.cache_tag} ".encode()  # marshal's format differs
+FORMAT = (
+    f"cli-host index 10 of {sys.implementation.cache_tag} ".encode()
+)  # marshal's format differs
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
@@ -48,17 +50,12 @@ class DefinitionIndex:
 
     def read_definition(self, path: str) -> Definition:
         """Return what `host.run.command.read_definition` returns, from the index if possible."""
-        try:
-            status = os.stat(path)
-        except (OSError, ValueError):
-            return definition_files.read_definition(path)
-        changed, written = status.st_ctime_ns, status.st_mtime_ns
-        now = (changed, written, status.st_size, status.st_ino, status.st_dev)
+        now = stamp(path)
         entry = self._entries.get(path)
         if entry is not None and entry[0] == now:
             return KnownDefinition(path, *entry[1:])
         definition = definition_files.read_definition(path)
-        if max(changed, written) < self._settled:
+        if now and max(map(int, now.split()[:2])) < self._settled:  # the times of both changes
             kept = tuple([getattr(definition, name) for name in _KEPT])
             empty = tuple([name for name in _KEPT_IF_EMPTY if not getattr(definition, name)])
             self._entries[path] = (now, kept, empty)

@@ -23,21 +23,18 @@ def run_cli(session: "Session", asked: GlobalOptions) -> int:
         asked.words, asked.help = asked.words[1:], True
     status = 0
     if asked.words[:1] == ("self",):
-        status = _run_self(session, asked)
+        from host.cli.self_dispatch import run_self
+
+        status = run_self(session, asked)
     else:
         from host.cli.listings import show
 
         show(session, asked)
     try:
         if session.installation.config.follow == "notice" and posix.isatty(1) and posix.isatty(2):
-            _run_self(session, GlobalOptions(("self", "news")))
+            from host.cli.self_dispatch import run_self
+
+            run_self(session, GlobalOptions(("self", "news")))
     except HostError:
         pass  # the output is already complete
     return status
-
-
-def _run_self(session: "Session", asked: GlobalOptions) -> int:
-    session.find_packages()
-    from host.cli.self_dispatch import run_self
-
-    return run_self(session, asked)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from host.cli.page_layout import Page
+from host.cli.session import Session
 from host.cli.variables import page_variables
 from host.errors import HostError
 from host.run.argument_spec import usage_of
+from host.run.catalog import Match
+from host.run.command import Definition
 from host.run.text import printable
 from host.text_width import width_of
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from host.cli.session import Session
-    from host.run.catalog import Match
-    from host.run.command import Definition
 
 
 def help_page(session: Session, found: Match, definition: Definition) -> str:

@@ -76,7 +76,7 @@ def listing_text(
         raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
     deep = deep or format == "tree"
     inside = session.listed(found.words, deep=deep, everything=everything)
-    return rendered(session, found, inside, format, everything=everything, deep=deep)
+    return rendered(session, found, inside, format, deep=deep)
 
 
 def rendered(
@@ -85,7 +85,6 @@ def rendered(
     inside: Contents,
     format: str,
     *,
-    everything: bool = False,
     deep: bool = False,
 ) -> str:
     """Return the contents `inside` a category as text; raises UsageError for an unknown format."""
@@ -106,7 +105,6 @@ def rendered(
         categories=inside.categories,
         commands=inside.commands,
         deep=deep,
-        everything=everything,
         runnable=runs,
         arguments=found.definition.args if runs and found.definition else (),
         options=(*OPTIONS.items(),) if at_root else (),

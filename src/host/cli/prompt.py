@@ -5,22 +5,17 @@ from __future__ import annotations
 import os
 import shlex
 import sys
+from collections.abc import Mapping, Sequence
 
 from host.cli.completion import NONE, read_typed, values_of
 from host.errors import UsageError
-from host.run.argument_parser import CommandLine
+from host.run.argument_parser import CommandLine, MissingArgumentsError
 from host.run.argument_spec import Argument, explanation
+from host.run.command import Definition
 from host.run.confirm import is_attended
 from host.run.environment import RUN
 from host.run.interrupts import RaisedInterrupts
 from host.run.text import encode, printable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from host.run.argument_parser import MissingArgumentsError
-    from host.run.command import Definition
 
 _MASK = "********"
 

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import takewhile
+from typing import Any
 
 from host.cli.global_options import HELP_WORDS, GlobalOptions
 from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_in
 from host.errors import InstallationError
+from host.listing_records import Terminal
 from host.run.argument_parser import parse
-from host.run.argument_spec import usage_of
+from host.run.argument_spec import Argument, usage_of
 from host.run.catalog import RESERVED, Catalog
+from host.run.command import Definition
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
-
-    from host.listing_records import Terminal
-    from host.run.argument_spec import Argument
-    from host.run.command import Definition
-
 
 _NEVER_ASSUMED = (RESERVED, "trust")  # only its own --yes confirms
 
@@ -36,6 +30,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     number as a float, a repeated argument as a tuple of texts, any other as a text or None.
     For a category, its listing is shown. Raises HostError.
     """
+    session.find_packages()
     lock = _own_words(session)
     found = Catalog(lock).find(asked.words)
     rest = asked.words[len(found.words) :]

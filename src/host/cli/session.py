@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from host.errors import InstallationError, OperationError, SourceError
+from host.errors import InstallationError, OperationError
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages, printable
 
@@ -169,30 +169,12 @@ class Session:
         This is the lock on disk if it is valid. Otherwise installed distributions are queried,
         unless in safe mode.
         """
-        return self.lock_on_disk or self.ask_plugins(directory_hooks=False)
-
-    def checked(self, lock: Lock) -> Lock:
-        """Return `lock` with plugins marked broken if their `.env` files cannot be read."""
-        from host.run.dotenv import read_env_text
-
-        for source in lock.sources:
-            for path in source.files if source.reader == "dotenv" else ():
-                try:
-                    read_env_text(path)
-                except SourceError as failure:
-                    plugin = lock.plugins[source.plugin]
-                    plugin.broken = plugin.broken or failure.what
-        return lock
-
-    def ask_plugins(self, *, directory_hooks: bool = True) -> Lock:
-        """Return a new lock without writing it; in safe mode run no third-party Python.
-
-        With `directory_hooks` the Python of directory plugins runs too.
-        """
+        if self.lock_on_disk is not None:
+            return self.lock_on_disk
         self.find_packages()
         from host.planning.discovery import ask_plugins
 
-        return ask_plugins(self.installation, directory_hooks=directory_hooks, python=not self.safe)
+        return ask_plugins(self.installation, directory_hooks=False, python=not self.safe)
 
     @cached_property
     def lock_on_disk(self) -> Lock | None:
@@ -231,11 +213,9 @@ class Session:
         and NotConfirmedError for a command of an untrusted project.
         """
         from host.run.environment import RunReader, SourceReader, read_sources
+        from host.run.trust import check_trust
 
-        if definition.project is not None:
-            from host.run.trust import check_trust
-
-            check_trust(definition, self.program, words)
+        check_trust(definition, self.program, words)
         reading = reading or (RunReader if secrets else SourceReader)
         there = (self.installation, self.lock, caller, self.messages)
         reader = read_sources(words, definition, *there, reading=reading)

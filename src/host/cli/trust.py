@@ -5,11 +5,14 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
+from host.listing_records import Command
 from host.planning.cache_files import replace
 from host.run.catalog import Catalog
+from host.run.command import Definition
 from host.run.confirm import ask, is_attended
 from host.run.lock import Lock
 from host.run.projects import Project
@@ -23,13 +26,6 @@ from host.run.trust import (
     state_file,
     text_of,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from host.listing_records import Command
-    from host.run.command import Definition
 
 _YES, _ONCE = ("y", "yes"), ("o", "once")
 

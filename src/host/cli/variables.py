@@ -9,9 +9,11 @@ from __future__ import annotations
 import os
 import re
 
+from host.cli.session import Session
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run import read_regular
+from host.run.catalog import Match
 from host.run.command import Definition
 from host.run.environment import (
     ENV_FILES,
@@ -23,14 +25,9 @@ from host.run.environment import (
     Layers,
     SourceReader,
 )
+from host.run.lock import Source
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.cli.session import Session
-    from host.run.catalog import Match
-    from host.run.lock import Source
 
 _LARGEST = 16 << 20  # bytes of a settings.conf; a larger one is skipped
 UNKNOWN = "\0"  # placeholder value of sources that are code; no real value contains NUL

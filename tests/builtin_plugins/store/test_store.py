@@ -169,13 +169,15 @@ def test_directories_that_stay_empty_are_removed(fails: bool, tmp_path: Path) ->
 
 
 def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
-    """Many at once make, lock and remove the directory; each must be alone, and none may fail."""
+    """Many at once make, lock and remove the directory; each must be alone."""
     program = (
         "import os, sys\n"
+        "from contextlib import suppress\n"
         "from builtin_plugins.store import Store, staging\n"
+        "from host import HostError\n"
         "store = Store(sys.argv[1], sys.argv[1] + '/current', lambda _: False)\n"
-        "for _ in range(60):\n"
-        "    with store.locked('busy', patience=60):\n"
+        "for _ in range(600):\n"
+        "    with suppress(OSError, HostError), store.locked('busy'):\n"
         "        with staging(store.directory) as (stage, _):\n"
         "            assert len(os.listdir(store.directory)) == 1\n"
     )

@@ -124,7 +124,10 @@ def test_what_is_known_is_not_read_again(made: Made) -> None:
     index = DefinitionIndex(opened(made))
     known = index.read_definition(f"{made.root}/commands/demo/hello/command.json")
     assert isinstance(known, KnownDefinition)
-    assert (known.effects, known.examples[0]) == ("destroy", {"command": "hello Ada"})
+    assert (known.effects, known.examples[0]) == (
+        "destroy",
+        {"command": "hello Ada", "description": ""},
+    )
     assert known.envs == {"TOKEN": "tell-nobody", "NUMBER": "4.0"}
     assert known.extra["x-own"] == {"a": [1, 2.5]}
     assert all(hasattr(known, name) for name in vars(read_definition(known.file)))

@@ -10,7 +10,7 @@ from typing import Any
 
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux import prepare, swap
+from builtin_plugins.setup.linux import install, swap
 from builtin_plugins.setup.tool_settings import Settings
 from host.errors import HostError
 from testing.sweep.ground import Ground, Outcome, in_fork
@@ -75,7 +75,7 @@ class Tool(Ground):
         self.prepared.mkdir()
         self.settings = Settings.read("tool", "Tool", self._environ(self.target))
         reporter = Reporter("cli", True, False, self.settings.environ)
-        self.application = prepare.bring(self.settings, reporter, str(self.prepared))
+        self.application = install.bring(self.settings, reporter, str(self.prepared))
 
     def restore(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)

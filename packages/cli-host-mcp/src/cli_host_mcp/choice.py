@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from cli_host_mcp.problem import ChoiceError, closest
-from host import Command, Program
+from host import Command, HostError, Program, is_trusted
 
 _KEY = "x-mcp"  # in a command.json: "named" or "never"
 
@@ -29,7 +29,7 @@ class Choice:
         definition = command.definition
         named = self._names(command)
         wish = definition.extra.get(_KEY)
-        of_project = command.kept_from_assistants
+        of_project = _refused_by_project(command)
         reasons = {
             of_project: of_project,
             f"it is for {' and '.join(definition.os)}": not definition.compatible,
@@ -110,6 +110,22 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return patterns with `/` between words, given with `/` or blanks."""
     return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
+
+
+def _refused_by_project(command: Command) -> str:
+    """Return why a project's command is refused, "" if it is not.
+
+    The project needs `"assistants": true` in project.json and the user's trust.
+    """
+    project = command.definition.project
+    if project is None:
+        return ""
+    try:
+        if not project.definition.allows_assistants:
+            return 'its project does not have "assistants": true'
+        return "" if is_trusted(command.definition) else "its project is not trusted"
+    except HostError as error:
+        return error.what
 
 
 def _matches(words: Sequence[str], patterns: Iterable[str]) -> bool:

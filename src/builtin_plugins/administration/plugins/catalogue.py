@@ -20,7 +20,7 @@ from builtin_plugins.administration.plugins.sources.parse import (
 )
 from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.git.call import Git, login_of
+from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import DefinitionError, OperationError, Problem, UsageError, masked_text
 from host.cli.session import Session

@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 
-from builtin_plugins.administration.plugins.contents import PluginContents
-from builtin_plugins.administration.plugins.hooks_source import Words
+from builtin_plugins.administration.plugins.contents import PluginVersion, Words
 from builtin_plugins.administration.plugins.inventory import declarations, points_of
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
@@ -21,16 +20,14 @@ from host.run.installation import Layout
 from host.run.lock import Lock
 
 
-def check_collisions(
-    session: Session, entry: Entry, found: PluginContents, *, force: bool = True
-) -> None:
+def check_collisions(session: Session, found: PluginVersion, *, force: bool = True) -> None:
     """Warn of each collision of the commands that are found by reading a plugin.
 
     Commands that the plugin already had are ignored. Raises PluginError for any collision without
     `force`, for one that the new plugin would win, and for a package with the name of another
     plugin, because only one plugin of each name is loaded.
     """
-    lock = session.plugins_known
+    lock, entry = session.plugins_known, found.entry
     for name in found.names:
         there = lock.plugins.get(name)
         if there and there.project != entry.name:
@@ -47,7 +44,8 @@ def check_collisions(
     def is_kept(there: Match) -> bool:  # packages are checked in the copy of the environment
         return entry.is_package or there.plugin in earlier
 
-    _refuse(session, entry, _taken(set(found.commands) - _words(own), others, is_kept), force=force)
+    new = {*found.commands, *found.declared} - _words(own)
+    _refuse(session, entry, _taken(new, others, is_kept), force=force)
 
 
 def check_collisions_in_copy(

@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,21 +18,25 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from builtin_plugins.administration.left_out import left_out
-from builtin_plugins.administration.plugins.hooks_source import Words, read_source
 from builtin_plugins.administration.program.environment.distributions import find_distribution
 from builtin_plugins.io.archive import AS_STORED, extract
-from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Manifest, read_manifest
+from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
-from host.hookspecs import PROJECT
+from host.hookspecs import HOOKS, PROJECT
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.folders import FolderNode
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 
+Words = tuple[str, ...]
+
 _HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
+_HOOK = re.compile(r"(?ms)^[ \t]*@(?:\w+\.)*hookimpl\b.*?^[ \t]*def[ \t]+(\w+)")
+_DECLARATION = re.compile(r"\bCommandDeclaration\(\s*(?:words\s*=\s*)?\(([^)]*)\)")
+_LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
 _PACKAGE_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _PACKAGE_NAME = re.compile(
     r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
@@ -44,47 +48,45 @@ _METADATA = ("Name", "Version", "Summary")
 _NONE: Mapping[Words, Definition] = {}
 
 
-class PluginContents(Record):
-    """The commands of a plugin by their words, and the hooks that its Python code implements.
+class PluginVersion(Record):
+    """A version of a plugin: its entry, and its contents as far as its files show them.
 
-    `problems` are ignored definitions, hooks that cannot work and misspelt keys; `manifest` has
-    the plugin's own name and version, `left_out` the files that look like scripts but are not
-    commands. For a distribution, `names` are those of its plugins, `requires` its requirements.
+    `commands` has the definitions by their words. `hooks`, and `declared`, the words of commands in
+    Python code, are those that the text of the source shows; the code may have more. `problems` are
+    ignored definitions and misspelt keys, `left_out` the files that look like scripts but are not
+    commands. For a distribution, `names` are those of its plugins, `requires` its requirements;
+    `unbuilt` means that only its own code can build it and show its contents.
     """
 
+    entry: Entry
     commands: Mapping[Words, Definition] = _NONE
     hooks: tuple[str, ...] = ()
+    declared: tuple[Words, ...] = ()
     problems: tuple[Problem, ...] = ()
     left_out: tuple[Problem, ...] = ()
-    manifest: Manifest = Manifest()
     names: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
+    unbuilt: bool = False
+
+    @property
+    def has_python(self) -> bool:
+        """Return whether it has Python code that the program imports."""
+        return bool(self.names or self.entry.hooks)
 
 
-def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> PluginContents:
-    """Return the contents of the directory plugin at `root`; `scripts` is that of its entry.
-
-    Raises PluginError or DefinitionError if its plugin.json is invalid.
-    """
-    manifest = read_manifest(root)
-    if scripts is not None:
-        manifest = manifest.replaced(scripts=scripts)
-    if not os.path.isdir(manifest.tree):
-        what = f"there is no {manifest.tree}"
-        raise PluginError(Problem(f"{root}/plugin.json", what, key="directory"))
-    tree = Tree(manifest.tree, scripts=manifest.scripts)
+def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
+    """Return the contents of a directory plugin; raises PluginError if it names a missing file."""
+    file = os.path.join(plugin.root, FILE_NAME)
+    for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
+        if path and not os.path.exists(path):
+            raise PluginError(Problem(file, f"there is no {path}", key=key))
+    tree = Tree(plugin.tree, scripts=plugin.scripts)
     found = contents(Catalog(Lock([tree])), (), deep=True)
-    problems = [*misspelt_keys(root), *found.problems]
+    problems = (*misspelt_keys(plugin.root), *found.problems)
     commands = {one.words: one.definition for one in found.commands}
-    hooks: tuple[str, ...] = ()
-    if manifest.hooks:
-        path = manifest.hooks_file
-        try:
-            source = read_regular(path, _HOOKS_LIMIT, PluginError)
-        except FileNotFoundError:
-            raise PluginError(Problem(path, "No such file or directory")) from None
-        hooks, declared = read_source(path, source, problems)
-        commands = declared | commands
+    source = b""
+    if plugin.hooks_file:
+        source = read_regular(plugin.hooks_file, _HOOKS_LIMIT, PluginError)
     ignored: list[Problem] = []
     if tree.scripts is not None:
         for words in ((), *(one.words for one in found.categories)):
@@ -94,7 +96,15 @@ def read_contents(root: str, scripts: Mapping[str, str] | None = None) -> Plugin
             for one in left_out(node) if node else ():
                 path = os.path.relpath(one.problem.path, tree.path)
                 ignored.append(Problem(path, one.problem.text))
-    return PluginContents(commands, hooks, tuple(problems), tuple(ignored), manifest)
+    return PluginVersion(plugin.entry, commands, *_read_source(source), problems, tuple(ignored))
+
+
+def _read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
+    """Return the hooks in Python source, and the literal words of commands; nothing is run."""
+    text = source.decode("utf-8", "replace")
+    marked = _HOOK.findall(text)
+    declared = [tuple(_LITERAL.findall(words)) for words in _DECLARATION.findall(text)]
+    return tuple(one for one in HOOKS if one in marked), tuple(filter(None, declared))
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:
@@ -107,8 +117,8 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     return fields.misspelt()
 
 
-def read_wheel(path: str) -> PluginContents:
-    """Return the contents of the wheel at `path`, which is unpacked to read it.
+def read_wheel(path: str, entry: Entry) -> PluginVersion:
+    """Return the plugin in the wheel at `path`, which is unpacked to read it; completes its entry.
 
     Raises OperationError if it is not a valid wheel.
     """
@@ -118,13 +128,14 @@ def read_wheel(path: str) -> PluginContents:
         extract(Path(path), Path(root), called, AS_STORED)
         try:
             [found] = importlib_metadata.distributions(path=[root])
-            wheel = _of_distribution(found)
-            canonicalize_name(wheel.manifest.name, validate=True)
-            Version(wheel.manifest.version)  # both become file names
+            name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
+            name = canonicalize_name(name, validate=True)
+            Version(version)  # both become file names
             _check_record(found, root)
+            full = entry.replaced(name=name, version=version, description=summary)
+            return _of_distribution(found, full)
         except (KeyError, OSError, ValueError) as failure:
             raise OperationError(f"{called}: not a valid wheel: {failure}") from None
-        return wheel
 
 
 def _check_record(found: Any, root: str) -> None:
@@ -138,38 +149,35 @@ def _check_record(found: Any, root: str) -> None:
         raise ValueError(f"its RECORD does not list {min(unlisted)}")
 
 
-def read_installed(name: str) -> PluginContents:
+def read_installed(entry: Entry) -> PluginVersion:
     """Return the contents of an installed distribution, empty if they cannot be read."""
-    found = find_distribution(name)
+    found = find_distribution(entry.name)
     try:
-        return _of_distribution(found) if found else PluginContents()
+        return _of_distribution(found, entry) if found else PluginVersion(entry)
     except (OSError, ValueError):
-        return PluginContents()
+        return PluginVersion(entry)
 
 
-def _of_distribution(found: Any) -> PluginContents:
+def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
     """Return the contents of an installed or unpacked distribution; raises ValueError, OSError."""
     requires = tuple(str(Requirement(one)) for one in found.requires or ())
     names, root = list(map(str, found.files or ())), str(found.locate_file(""))
     trees = {match[1] for one in names if (match := _TREE.match(one))}
     catalog = Catalog(Lock([Tree(os.path.join(root, one)) for one in sorted(trees)]))
     listed = contents(catalog, (), deep=True)
-    wrong = [*listed.problems]
     commands = {one.words: one.definition for one in listed.commands}
     points = list(found.entry_points.select(group=PROJECT))
     modules = {point.module.replace(".", "/") for point in points}
-    hooks: dict[str, None] = {}
-    for one in names:
-        if one.removesuffix(".py").removesuffix("/__init__") in modules:
-            implemented, declared = read_source(one, found.locate_file(one).read_bytes(), wrong)
-            hooks |= dict.fromkeys(implemented)
-            commands = declared | commands
-    name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
-    return PluginContents(
+    source = b"\n".join(
+        found.locate_file(one).read_bytes()
+        for one in names
+        if one.removesuffix(".py").removesuffix("/__init__") in modules
+    )
+    return PluginVersion(
+        entry,
         commands,
-        tuple(hooks),
-        tuple(placed(one, root, name) for one in wrong),
-        manifest=Manifest(name, version, summary),
+        *_read_source(source),
+        tuple(placed(one, root, entry.name) for one in listed.problems),
         names=tuple(point.name for point in points),
         requires=requires,
     )
@@ -177,6 +185,8 @@ def _of_distribution(found: Any) -> PluginContents:
 
 def placed(problem: Problem, root: str, called: str) -> Problem:
     """Return a problem with its path in `root` replaced by one inside `called`."""
+    if root == called:
+        return problem
     path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
     return problem.replaced(path, problem.text.replace(f"{root}/", "")).inside(called)
 
@@ -187,15 +197,14 @@ def is_package(root: str) -> bool:
 
 
 def refuse_package(
-    entry: Entry, root: str, commands: Iterable[Words], program: str, address: str
+    entry: Entry, root: str, commands: Collection[Words], program: str, address: str
 ) -> None:
     """Raise PluginError if the directory `root` is a Python package, not a directory plugin.
 
     `address` is its repository in pip's form, "" for none.
 
-    A directory plugin has a plugin.json, or commands outside of Python packages; its
-    pyproject.toml may be there only for the settings of a tool. A directory that declares an entry
-    point for plugins is always a package.
+    A directory without plugin.json is a package if pip could install it, and it declares an entry
+    point for plugins or has no commands.
     """
     if not is_package(root) or os.path.lexists(os.path.join(root, FILE_NAME)):
         return
@@ -203,7 +212,7 @@ def refuse_package(
     for name in _PACKAGE_FILES:
         with suppress(OSError):
             text += Path(root, name).read_text("utf-8", "replace")
-    if PROJECT not in text and not all(_is_in_package(root, words) for words in commands):
+    if PROJECT not in text and commands:
         return
     found = _PACKAGE_NAME.search(text)
     name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"
@@ -211,8 +220,3 @@ def refuse_package(
     if address:
         ways = f"add it with: {add} {shlex.quote(f'pip:{name} @ git+{address}')}"
     raise PluginError(f"{entry.source}: is a Python package, not a directory of commands", ways)
-
-
-def _is_in_package(root: str, words: Words) -> bool:
-    above = (os.path.join(root, *words[:end]) for end in range(1, len(words)))
-    return any(os.path.isfile(os.path.join(one, "__init__.py")) for one in above)

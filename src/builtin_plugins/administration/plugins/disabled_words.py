@@ -14,4 +14,4 @@ def discover_commands(installation: Installation) -> Iterator[Disabled]:
     for name, entry in effective_registry(installation.plugins_dir).entries.items():
         if not entry.enabled:
             contents = source_of(entry).contents_now(installation.plugins_dir)
-            yield Disabled(name, tuple(contents.commands))
+            yield Disabled(name, (*contents.commands, *contents.declared))

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Sequence
 
+from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
-from builtin_plugins.administration.plugins.sources.base import Staged, source_of
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
     keep,
@@ -35,7 +36,9 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
         raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
 
-def ensure_built(session: Session, staged: Staged, tx: Transaction, *, yes: bool) -> Staged:
+def ensure_built(
+    session: Session, staged: PluginVersion, tx: Transaction, *, yes: bool
+) -> PluginVersion:
     """Return the staged version; build it if it has no wheel and the user agrees."""
     if not staged.unbuilt:
         return staged

@@ -70,40 +70,28 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; no code of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
-    lock, program = session.checked(session.plugins_known), session.program
+    lock, program = session.plugins_known, session.program
     registry = effective_registry(plugins_dir)
     if registry.damage:
         session.messages.warn(registry.damage)
-    directories = {one.name: one for one in find_directory_plugins(plugins_dir, registry)}
-    entries = list(registry.entries.values())
-    known = {one.name for one in entries if not one.is_package}
-    entries += [one.new_entry for name, one in directories.items() if name not in known]
-    packages = {one.name for one in entries if one.is_package}
-    others = {
-        one.project: Entry(one.project, "pip", version=one.version)
-        for one in lock.plugins.values()
-        if one.reference and not one.ours and one.project not in packages
-    }
-    entries += [others[name] for name in sorted(others)]
+    directories = {one.entry.name: one for one in find_directory_plugins(plugins_dir, registry)}
+    known = {one.project: one for one in lock.plugins.values() if one.reference and not one.ours}
+    others = [Entry(name, "pip", version=known[name].version) for name in sorted(known)]
+    entries = {**registry.entries}
+    for one in [*(plugin.entry for plugin in directories.values()), *others]:
+        entries.setdefault(one.name, one)
     return [
         _distribution_row(one, lock, program)
         if one.is_package
         else _directory_row(one, directories.get(one.name), lock, program)
-        for one in entries
+        for one in entries.values()
     ]
 
 
 def find_row(rows: list[Row], name: str) -> Row | None:
-    """Return the plugin of that name, or None.
-
-    Any spelling of a distribution's name matches, and so do the names of its entry points.
-    """
-    from packaging.utils import canonicalize_name
-
-    project = canonicalize_name(name)
+    """Return the plugin of that name, or of an entry point with that name; None for no plugin."""
     exact = [row for row in rows if row.entry.name == name]
-    near = [row for row in rows if row.entry.is_package and row.entry.name == project]
-    return next(iter([*exact, *near, *(row for row in rows if name in row.points)]), None)
+    return next(iter([*exact, *(row for row in rows if name in row.points)]), None)
 
 
 def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row:
@@ -132,19 +120,20 @@ def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, pro
             what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
             reason = f"{what} is missing; restore it, or: {remove} {entry.name}"
         return Row(entry, "missing", reason)
-    known, said = lock.plugins.get(entry.name), plugin.manifest
+    known, entry = lock.plugins.get(entry.name), plugin.entry
     reason = str(plugin.problem or (known.broken if known else ""))
-    if not reason and not os.path.isdir(said.tree):
-        reason = f"there is no directory {said.tree}"
-    if entry.is_local:  # its author may be working on it
-        entry = entry.replaced(**{key: value for key, value in said.facts.items() if value})
+    if not reason and not os.path.isdir(plugin.tree):
+        reason = f"there is no directory {plugin.tree}"
     return Row(
         entry,
         "broken" if reason else _switched(entry),
         reason,
         plugin.root,
-        own=Lock([Tree(said.tree, scripts=said.scripts)] if said.tree else []),
-        hooks=list(known.hooks) if known and said.hooks else (),
+        own=Lock(
+            [Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [],
+            declarations(lock, entry)[0].commands,
+        ),
+        hooks=list(known.hooks) if known and entry.hooks else (),
     )
 
 

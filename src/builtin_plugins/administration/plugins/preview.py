@@ -7,11 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.contents import PluginContents
-from builtin_plugins.administration.plugins.hooks_source import Words
-from builtin_plugins.administration.plugins.sources.base import Staged, source_of
+from builtin_plugins.administration.plugins.contents import PluginVersion, Words
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.distributions import installed_version
-from builtin_plugins.administration.program.environment.installations import other_installations
+from builtin_plugins.administration.program.launcher import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, masked_text, width_of
 from host.cli.session import Session
@@ -19,22 +18,21 @@ from host.cli.session import Session
 _MOST_LEFT_OUT = 10  # files that are named
 
 
-def preview(session: Session, former: Entry | None, staged: Staged, *, force: bool = True) -> None:
-    """Print what a staged version adds, or what it changes from `former`.
+def preview(
+    session: Session, former: Entry | None, found: PluginVersion, *, force: bool = True
+) -> None:
+    """Print what a version adds, or what it changes from `former`.
 
     Warns of definitions that would be ignored. Raises PluginError if the plugin would override
     commands of others or has the name of another plugin.
     """
-    entry, found = staged.entry, staged.contents
-    if former is None:
-        session.show_lines(*_plan_lines(entry, found))
-    else:
-        before = source_of(former).contents_now(session.installation.plugins_dir)
-        session.show_lines(*change_lines(former, entry, before, found))
+    plugins_dir = session.installation.plugins_dir
+    before = source_of(former).contents_now(plugins_dir) if former else None
+    session.show_lines(*plan_lines(before, found))
     for problem in found.problems:
         session.messages.warn(problem)
-    check_collisions(session, entry, found, force=force)
-    warn_of_sharing(session, entry, "changes")
+    check_collisions(session, found, force=force)
+    warn_of_sharing(session, found.entry, "changes")
 
 
 def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
@@ -48,46 +46,44 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
         )
 
 
-def _plan_lines(entry: Entry, found: PluginContents) -> list[str]:
-    """Return the lines that show what a plugin adds."""
-    lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
-    in_python = "those that its Python declares" if "discover_commands" in found.hooks else "none"
-    lines.append(f"commands: {len(found.commands) or in_python}")
-    lines += command_lines(found.commands.items())
-    if found.left_out:
-        lines.append(f"left out: {len(found.left_out)}")
-        lines += [f"    {one}" for one in found.left_out[:_MOST_LEFT_OUT]]
-    return lines + [f"{what}: {', '.join(names)}" for what, names in _uses(entry, found) if names]
+def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
+    """Return the lines that show what a plugin adds, or what it changes from `before`."""
+    old, new, entry = before.commands if before else {}, after.commands, after.entry
+    if before:
+        lines = [f"{entry.name}: {version_text(before.entry)} → {version_text(entry)}"]
+    else:
+        more = "; its Python code may declare more" if after.has_python else ""
+        lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
+        lines.append(f"commands: {len(new)}{more}")
+    groups = {
+        "+" if before else " ": [one for one in new.items() if one[0] not in old],
+        "-": [one for one in old.items() if one[0] not in new],
+        "~": [one for one in new.items() if one[0] in old and _differs(old[one[0]], one[1])],
+    }
+    for mark, commands in groups.items():
+        lines += command_lines(commands, mark)
+    if after.left_out and not before:
+        lines.append(f"left out: {len(after.left_out)}")
+        lines += [f"    {one}" for one in after.left_out[:_MOST_LEFT_OUT]]
+    used = _uses(before) if before else {}
+    for what, names in _uses(after).items():
+        if fresh := [name for name in names if name not in used.get(what, ())]:
+            lines.append(f"{'  ! new ' if before else ''}{what}: {', '.join(fresh)}")
+    return lines
 
 
-def _uses(entry: Entry, found: PluginContents) -> list[tuple[str, list[str]]]:
+def _uses(found: PluginVersion) -> dict[str, list[str]]:
     """Return the names of what a plugin uses, by kind."""
     commands = found.commands.values()
-    needs = source_of(entry).needs(found)
-    return [
-        ("sudo", [" ".join(words) for words, one in found.commands.items() if one.sudo]),
-        ("variables", sorted({name for one in commands for name in one.envs})),
-        ("required variables", sorted({name for one in commands for name in one.required_envs})),
-        ("requires", sorted({str(need) for one in commands for need in one.requires})),
-        ("Python hooks", list(found.hooks)),
-        ("needs", [str(one).partition(";")[0] for one in needs]),
-    ]
-
-
-def change_lines(
-    former: Entry, entry: Entry, before: PluginContents, after: PluginContents
-) -> list[str]:
-    """Return old → new, the added, removed and changed commands, and what is newly used."""
-    lines = [f"{former.name}: {version_text(former)} → {version_text(entry)}"]
-    gone = [(words, one) for words, one in before.commands.items() if words not in after.commands]
-    come = [(words, one) for words, one in after.commands.items() if words not in before.commands]
-    both = [(words, one) for words, one in after.commands.items() if words in before.commands]
-    differ = [(words, one) for words, one in both if _differs(before.commands[words], one)]
-    lines += command_lines(come, "+") + command_lines(gone, "-") + command_lines(differ, "~")
-    for (what, new), (_, old) in zip(_uses(entry, after), _uses(former, before), strict=True):
-        if fresh := [name for name in new if name not in old]:
-            lines.append(f"  ! new {what}: {', '.join(fresh)}")
-    return lines
+    needs = source_of(found.entry).needs(found)
+    return {
+        "sudo": [" ".join(words) for words, one in found.commands.items() if one.sudo],
+        "variables": sorted({name for one in commands for name in one.envs}),
+        "required variables": sorted({name for one in commands for name in one.required_envs}),
+        "requires": sorted({str(need) for one in commands for need in one.requires}),
+        "Python hooks": list(found.hooks),
+        "needs": [str(one).partition(";")[0] for one in needs],
+    }
 
 
 def _differs(old: Definition, new: Definition) -> bool:

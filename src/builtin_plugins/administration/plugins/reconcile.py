@@ -20,7 +20,7 @@ from builtin_plugins.io.files.atomic import (
     temporary,
     write_file,
 )
-from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
+from builtin_plugins.io.files.flock import Waiting, locked
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
     find_directory_plugins,
@@ -55,7 +55,7 @@ def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractConte
     `waiting` is called with a message if another process holds it; without `waiting`, the lock
     must be free. Raises OperationError if it stays taken.
     """
-    return locked(os.path.realpath(plugins_dir), PATIENCE if waiting else 0.0, waiting)
+    return locked(os.path.realpath(plugins_dir), waiting)
 
 
 def reconcile_if_free(plugins_dir: str) -> None:
@@ -82,8 +82,9 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
             for problem in _follow(plugins_dir, name, registry):
                 left[name] = problem
     for plugin in find_directory_plugins(plugins_dir, registry):
-        if plugin.name not in registry.names and is_plugin_name(plugin.name):
-            registry.put(plugin.new_entry.replaced(installed_at=now()))
+        name = plugin.entry.name
+        if name not in registry.names and is_plugin_name(name):
+            registry.put(plugin.entry.replaced(installed_at=now()))
     write_registry(registry_path(plugins_dir), registry)
     return left
 

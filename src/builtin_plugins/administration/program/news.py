@@ -6,14 +6,13 @@ If cli.json has "follow": "notice", listings and `self` end with it on a termina
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.git.call import Git
+from builtin_plugins.io.git import Git
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run import read_regular
@@ -23,7 +22,6 @@ from host.run.text import is_on
 _DAY = 86_400
 _SECONDS = 10.0  # for the server
 _LOCAL_SECONDS = 1.0
-_COMMIT = re.compile(r"[0-9a-f]{40,64}")
 _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 
 
@@ -40,7 +38,7 @@ def command(session: Session) -> None:
     with suppress(OSError, HostError):
         _mention(session, stamp)
     with suppress(OSError):
-        if _is_due(stamp):
+        if not os.path.exists(stamp) or not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY:
             # Before the check: a failing one must not be repeated today.
             make_directory(os.path.dirname(stamp), 0o700)
             Path(stamp).touch()
@@ -50,16 +48,9 @@ def command(session: Session) -> None:
 def _mention(session: Session, stamp: str) -> None:
     git = Git(session.layout.root, session.environ, _LOCAL_SECONDS)
     found = read_regular(stamp, 64, OperationError).decode("ascii", "replace")
-    if _COMMIT.fullmatch(found) and not _has(git, found):
+    if found and not _has(git, found):
         news = "your team's commands have changed; to update"
         session.messages.line(f"{session.program}: {news}: {session.program} self sync")
-
-
-def _is_due(stamp: str) -> bool:
-    try:
-        return not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY
-    except FileNotFoundError:
-        return True
 
 
 def _detach(work: Callable[[], None]) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import host
 from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import is_tree, write_file
-from builtin_plugins.io.git.call import Git
+from builtin_plugins.io.git import Git
 from host.hookspecs import OWN_DISTRIBUTION
 
 IN_CORE = ("cli.json", "lib", "schema")

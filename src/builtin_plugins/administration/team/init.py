@@ -16,20 +16,21 @@ from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program import shipped_files
-from builtin_plugins.administration.program.environment.installations import (
+from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launchers_in,
     remember,
+    write_launcher,
 )
-from builtin_plugins.administration.program.launcher import write_launcher
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.administration.words.completion import complete_in, uncompleted_shell
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.git.call import Git
+from builtin_plugins.io.git import Git
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder import registry
+from builtin_plugins.plugins_folder.directory import DirectoryPlugin
 from builtin_plugins.store import abandoned, staging
 from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
@@ -134,7 +135,9 @@ def _make(
     _complete(source, tx, name)
     staged = session_of(session, tx.tree, name)
     session.show_lines(f"{name} from {source.entry.source}, to be made in {root}")
-    found = read_contents(staged.installation.commands_dir, {})
+    commands_dir = staged.installation.commands_dir
+    entry = registry.Entry(name, "local")
+    found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
     session.show_lines(f"commands: {len(found.commands)}", *command_lines(found.commands.items()))
     for problem in found.problems:
         session.messages.warn(str(problem).replace(f"{tx.tree}/", ""))

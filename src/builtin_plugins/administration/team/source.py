@@ -15,10 +15,10 @@ from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.environment.installations import launchers_in
+from builtin_plugins.administration.program.launcher import launchers_in
 from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.files.atomic import copy_tree, is_tree
-from builtin_plugins.io.git.call import Git, login_of
+from builtin_plugins.io.git import Git, login_of
 from host import OperationError, UsageError
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
@@ -58,9 +58,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
         raise OperationError(f"{address}: it has no commit") from None
-    for name in write_tree(git, "HEAD", tx.tree, address):
-        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
-        os.mkdir(os.path.join(tx.tree, name))
+    write_tree(git, "HEAD", tx.tree, address, tx.reporter.warn)
     os.rename(git.directory, os.path.join(tx.tree, ".git"))
     git.directory = tx.tree
     git("read-tree", "HEAD")

@@ -19,8 +19,13 @@ from builtin_plugins.administration.words.new import check_words
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
-from builtin_plugins.plugins_folder.directory import read_manifest
-from builtin_plugins.plugins_folder.registry import NAME_RULE, effective_registry, is_plugin_name
+from builtin_plugins.plugins_folder.directory import read_plugin
+from builtin_plugins.plugins_folder.registry import (
+    NAME_RULE,
+    Entry,
+    effective_registry,
+    is_plugin_name,
+)
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 
@@ -82,11 +87,12 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
         with os_errors_explained(path):
             make_directory(str(path))
             write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
-    manifest = read_manifest(str(path), effective_registry(plugins_dir).entries.get(plugin))
-    if manifest.scripts is None:
+    entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
+    found = read_plugin(str(path), entry)
+    if found.scripts is None:
         what = f"{path}: the commands of this plugin are folders"
         raise OperationError(what, f'to take scripts too, add "scripts": {{}} to its {MANIFEST}')
-    return Path(manifest.tree), root
+    return Path(found.tree), root
 
 
 def _scripts(

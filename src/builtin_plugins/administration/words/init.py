@@ -8,15 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
-from builtin_plugins.administration.program.environment.installations import is_launcher, remember
-from builtin_plugins.administration.program.launcher import write_launcher
+from builtin_plugins.administration.program.launcher import is_launcher, remember, write_launcher
 from builtin_plugins.administration.program.shipped_files import IN_CORE, add_missing
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.io.files.flock import PATIENCE, locked
+from builtin_plugins.io.files.flock import locked
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.self_options import checked_timeout
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import home
@@ -48,7 +46,7 @@ def command(
         make_project(session, directory or ".")
         return
     if source := options["from"]:  # not a valid parameter name
-        init_from(session, source, directory, name, yes=yes, timeout=checked_timeout(timeout))
+        init_from(session, source, directory, name, yes=yes, timeout=timeout)
         return
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
@@ -58,7 +56,7 @@ def command(
     launcher = root / "core" / program
     with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
-        with locked(os.path.realpath(root), PATIENCE, session.messages.line):
+        with locked(os.path.realpath(root), session.messages.line):
             is_there = os.path.lexists(launcher)
             if is_there and not is_launcher(str(launcher), anywhere=True):
                 raise OperationError(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from builtin_plugins.administration.plugins.contents import PluginContents, read_contents
-from builtin_plugins.administration.plugins.preview import change_lines
+from builtin_plugins.administration.plugins.contents import PluginVersion, read_contents
+from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
@@ -15,9 +15,8 @@ from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
-from builtin_plugins.io.git.call import Git
-from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
-from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
+from builtin_plugins.plugins_folder.directory import DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import (
     Entry,
     local_path,
@@ -27,8 +26,6 @@ from builtin_plugins.plugins_folder.registry import (
 from host import HostError, OperationError
 from host.cli.session import Session
 
-_Contents = dict[str, tuple[Entry, PluginContents]]  # by plugin name
-
 
 def command(session: Session, yes: bool, timeout: float) -> None:
     """Update this installation from its team's repository.
@@ -37,7 +34,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     is changed. Its plugins go to the versions that plugins/registry.json records, and the
     library to the version of this program. What changes for you is shown first.
     """
-    timeout, root = checked_timeout(timeout), session.layout.root
+    root = session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
         update = f"update it with: {session.program} self update"
@@ -54,10 +51,10 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     path = registry_path(there.installation.plugins_dir)
     wanted = read_registry(path, shared=True)
     sync.bring_in(there, wanted, path, dry_run=False, yes=yes or is_git, timeout=timeout)
-    for name, (entry, contents) in _plugins(there.installation.plugins_dir).items():
-        former, old = before.get(name, (entry, contents))
-        if former.version_dir != entry.version_dir:
-            session.show_lines(*change_lines(former, entry, old, contents))
+    for name, found in _plugins(there.installation.plugins_dir).items():
+        former = before.get(name, found)
+        if former.entry.version_dir != found.entry.version_dir:
+            session.show_lines(*plan_lines(former, found))
 
 
 def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
@@ -78,31 +75,32 @@ def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = Git(os.path.join(tx.area, "aside.git"), tx.environ, tx.seconds, (tx.descriptor,))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
-    for name in write_tree(aside, new, tx.tree, address):
-        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    write_tree(aside, new, tx.tree, address, tx.reporter.warn)
     check_tree(tx.tree, address)
     commands_dir = os.path.relpath(session.installation.commands_dir, root)
-    contents = [_commands(os.path.join(one, commands_dir)) for one in (root, tx.tree)]
-    former, latest = (Entry(session.program, "git", commit=one) for one in (old, new))
-    session.show_lines(*change_lines(former, latest, *contents))
+    versions = [
+        _commands(os.path.join(one, commands_dir), Entry(session.program, "git", commit=commit))
+        for one, commit in ((root, old), (tx.tree, new))
+    ]
+    session.show_lines(*plan_lines(*versions))
     confirm("Update?", yes, "nothing was changed")
     with signals_blocked():
         fast_forward(git, old, new)
 
 
-def _commands(directory: str) -> PluginContents:
+def _commands(directory: str, entry: Entry) -> PluginVersion:
     """Return the commands in a directory, empty if it is missing or cannot be read."""
     try:
-        return read_contents(directory, {})
+        return read_contents(DirectoryPlugin(entry, directory, directory, scripts={}))
     except (HostError, OSError):
-        return PluginContents()
+        return PluginVersion(entry)
 
 
-def _plugins(plugins_dir: str) -> _Contents:
-    """Return the current contents of each plugin in the registry."""
-    found: _Contents = {}
+def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
+    """Return the current version of each plugin in the registry, by name."""
+    found: dict[str, PluginVersion] = {}
     for name, entry in read_registry(registry_path(plugins_dir)).entries.items():
         source = source_of(entry)
         if not entry.is_local and source.is_present(plugins_dir):
-            found[name] = entry, source.contents_now(plugins_dir)
+            found[name] = source.contents_now(plugins_dir)
     return found

@@ -7,12 +7,12 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from builtin_plugins.administration.program.environment.installations import (
+from builtin_plugins.administration.program.launcher import (
+    launcher_of,
     launchers_in,
     links_on_path,
     usual_launchers,
 )
-from builtin_plugins.administration.program.launcher import launcher_of
 from builtin_plugins.administration.program.shipped_files import RECORD, SOURCE, shipped_files
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.words import completion

@@ -21,8 +21,8 @@ from builtin_plugins.administration.program.environment.copy import (
     check_starts,
     copied_environment,
 )
-from builtin_plugins.administration.program.environment.installations import is_launcher
 from builtin_plugins.administration.program.launcher import (
+    is_launcher,
     launcher_of,
     renew_own_files,
 )
@@ -30,9 +30,7 @@ from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
-from builtin_plugins.io.git.call import Git
-from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
-from builtin_plugins.io.self_options import checked_timeout
+from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
 from host.cli.session import Session
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -51,7 +49,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     plugins stay. If anything fails, the old version goes on working.
     """
     layout = session.layout
-    with transaction(session, checked_timeout(timeout)) as tx:
+    with transaction(session, timeout) as tx:
         look = _checkout_update if is_checkout(layout.root) else _package_update
         now, newest, bring = look(layout, tx)
         if format == "json":

@@ -80,9 +80,6 @@ def mode_below(directory: str) -> int:
 def write_link(path: str, target: str) -> None:
     """Point the link `path` to `target`, or make it, in one step; raises OSError."""
     with _successor(path) as beside:
-        with suppress(FileExistsError):  # a new link is atomic without a temporary one
-            os.symlink(target, path)
-            return
         os.symlink(target, beside)
         os.rename(beside, path)
 

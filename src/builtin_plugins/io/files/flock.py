@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 
-PATIENCE = 120.0  # seconds that a change waits for the lock
+_PATIENCE = 120.0  # seconds that a change waits for the lock
 _QUIET = 1.0  # seconds of waiting without a message
 _PAUSE = 0.01
 
@@ -17,42 +17,39 @@ Waiting = Callable[[str], object]  # called with a message if another process ha
 
 
 @contextmanager
-def locked(
-    path: str, patience: float = 0.0, waiting: Waiting | None = None, *, create: bool = False
-) -> Iterator[int]:
+def locked(path: str, waiting: Waiting | None = None) -> Iterator[int]:
     """Hold the lock on the file or directory `path`; yield its descriptor.
 
-    With `create`, a missing file is made. Raises OperationError if it cannot be opened, or if
-    another process has the lock for `patience` seconds.
+    Raises OperationError if it cannot be opened, or if another process keeps the lock.
     """
-    flags = os.O_RDWR | os.O_CREAT if create else os.O_RDONLY | os.O_NONBLOCK
     with os_errors_explained(path):
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        if not take_lock(descriptor, patience, waiting):
+        if not take_lock(descriptor, waiting):
             raise OperationError(f"{path}: another change is in progress", "try again")
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def take_lock(descriptor: int, patience: float = 0.0, waiting: Waiting | None = None) -> bool:
+def take_lock(descriptor: int, waiting: Waiting | None = None) -> bool:
     """Lock an open file or directory for this process and those that inherit the descriptor.
 
-    Returns False if another process has the lock for `patience` seconds; after the first second
-    `waiting` is called with a message. Closing the descriptor releases the lock. Raises OSError.
+    Returns False if another process has the lock; with `waiting`, if it keeps it for two minutes.
+    After the first second `waiting` is called with a message. Closing the descriptor releases the
+    lock. Raises OSError.
     """
-    started = time.monotonic()
+    started, is_silent = time.monotonic(), True
     while True:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             waited = time.monotonic() - started
-            if waited >= patience:
+            if waiting is None or waited >= _PATIENCE:
                 return False
-            if waiting is not None and waited >= _QUIET:
+            if is_silent and waited >= _QUIET:
                 waiting("waiting for another process to finish its change")
-                waiting = None
+                is_silent = False
             time.sleep(_PAUSE)
         else:
             return True

@@ -51,7 +51,7 @@ def install(places: Places, prepare: Callable[[str], Application]) -> list[Opera
     each old version that cannot be removed.
     """
     store = state.store_of(places)
-    with store.locked(BUSY, mode=0o755):
+    with store.locked(BUSY):
         clear(places)
         with staging(places.install_dir) as (stage, _):
             _swap_in(places, prepare(stage))
@@ -86,7 +86,7 @@ def uninstall(places: Places) -> None:
     After an error nothing has changed, unless it names a version that cannot be removed.
     """
     store = state.store_of(places)
-    with store.locked(BUSY, mode=0o755):
+    with store.locked(BUSY):
         is_own = state.owners(places)
         with signals_blocked(), undoing() as undo:
             for write, path in (_write_menu, places.desktop_file), (atomic.write_link, places.link):

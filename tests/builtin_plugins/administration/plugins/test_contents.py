@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.administration.plugins.contents import read_wheel
-from builtin_plugins.plugins_folder.directory import Manifest
+from builtin_plugins.plugins_folder.registry import Entry
 from host.errors import OperationError
 from testing.plugin_sources import wheel
 
+PIP = Entry("", "pip")
 DECLARES = """
 from host import CommandDeclaration, hookimpl
 
@@ -26,12 +27,9 @@ METADATA = f"{INFO}/METADATA"
 def test_what_a_wheel_says(tmp_path: Path) -> None:
     needs = ("click>=8", 'six; extra == "x"')
     path = wheel(tmp_path, "acme-cli", "1.0", DECLARES, requires=needs)
-    found = read_wheel(str(path))
-    assert found.manifest.values() == Manifest("acme-cli", "1.0", "A test").values()
-    assert (found.names, list(found.commands)) == (
-        ("acme-cli",),
-        [("acme", "py")],
-    )
+    found = read_wheel(str(path), PIP)
+    assert found.entry == PIP.replaced(name="acme-cli", version="1.0", description="A test")
+    assert (found.names, found.declared, found.commands) == (("acme-cli",), (("acme", "py"),), {})
     assert found.hooks == ("discover_commands",)
     assert found.requires == needs
 
@@ -40,16 +38,16 @@ def test_a_wheel_whose_record_differs_from_its_files(tmp_path: Path) -> None:
     path = wheel(tmp_path, "acme-cli", "1.0", "")
     with zipfile.ZipFile(path, "a") as archive:
         archive.writestr(f"{INFO}/RECORD.jws", "")
-        read_wheel(str(path))
+        read_wheel(str(path), PIP)
         archive.writestr("hidden.py", "")
     with pytest.raises(OperationError, match=r"its RECORD does not list hidden\.py$"):
-        read_wheel(str(path))
+        read_wheel(str(path), PIP)
 
 
 def test_a_distribution_that_is_packed_into_it_is_not_it(tmp_path: Path) -> None:
     inside = {f"acme_cli/vendored/{one}": "Name: other\nVersion: 2\n" for one in (METADATA, "x")}
     path = wheel(tmp_path, "acme-cli", "1.0", "", top=inside)
-    assert read_wheel(str(path)).manifest.name == "acme-cli"
+    assert read_wheel(str(path), PIP).entry.name == "acme-cli"
 
 
 BAD = {
@@ -78,4 +76,4 @@ def test_what_is_no_wheel(tmp_path: Path, files: dict[str, str]) -> None:
         for name, content in files.items():
             archive.writestr(name, content)
     with pytest.raises(OperationError, match=r"^acme-1\.0-py3-none-any\.whl: not a valid wheel: "):
-        read_wheel(str(path))
+        read_wheel(str(path), PIP)

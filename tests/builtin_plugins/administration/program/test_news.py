@@ -173,15 +173,6 @@ def test_the_check_is_detached_cannot_ask_and_ends(
     assert log.read_text() == called  # a check that failed is not repeated on that day
 
 
-@pytest.mark.parametrize("damage", ["garbage", "0" * 39, "-" * 40, "\0" * 500])
-def test_a_damaged_stamp_is_ignored(install: Install, tmp_path: Path, damage: str) -> None:
-    made, _ = cloned(install, tmp_path)
-    on_terminal(made)
-    stamp_with(made, "").write_text(damage)
-    status, shown = on_terminal(made)
-    assert (status, NEWS in shown, "rror" in shown) == (0, False, False)
-
-
 def test_a_cache_that_cannot_be_written_starts_nothing(install: Install, tmp_path: Path) -> None:
     made, _ = cloned(install, tmp_path)
     (made.home / "file").touch()

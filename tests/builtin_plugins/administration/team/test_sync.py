@@ -56,8 +56,8 @@ def test_a_change_in_the_way_is_refused(team: Team) -> None:
     assert done.all == (
         1,
         "",
-        f"acme: {mine}: has local changes; commit them, or undo them with: "
-        "git checkout -- commands/deploy/staging.sh\n",
+        f"acme: {team.root}: git read-tree: error: Entry 'commands/deploy/staging.sh' not "
+        "uptodate. Cannot merge.; commit the file or move it away\n",
     )
     assert mine.read_text() == script("mine")
     team.git("commit", "-qam", "mine")
@@ -101,7 +101,7 @@ def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(team: Tea
     refused = team.colleague.run("self", "sync")
     assert (refused.status, own.read_text()) == (1, "mine")
     assert "commands/own.sh" in refused.stderr
-    assert refused.stderr.endswith("; move the file away\n")
+    assert refused.stderr.endswith("; commit the file or move it away\n")
     own.unlink()
     done = team.colleague.run("self", "sync")
     assert done.status == 0

@@ -181,7 +181,7 @@ def test_a_checkout_fast_forwards(
     (checkout / "LICENSE").write_text("mine")
     refused = made.run("self", "update")
     assert refused.status == 1
-    assert "LICENSE: has local changes" in refused.stderr
+    assert "Entry 'LICENSE' not uptodate" in refused.stderr
     _git(checkout, "checkout", "--", "LICENSE")
     done = _update(made)
     assert done.status == 0, done.stderr

@@ -7,6 +7,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from builtin_plugins.io.files import flock
 from builtin_plugins.io.files.flock import take_lock
 
 _HOLD = """
@@ -17,7 +20,9 @@ sys.stdin.read()
 """
 
 
-def test_waiting_for_a_lock_is_reported_after_a_second(tmp_path: Path) -> None:
+def test_waiting_for_a_lock_is_reported_after_a_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     said: list[str] = []
     holder = subprocess.Popen(
         [sys.executable, "-c", _HOLD, tmp_path], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -27,9 +32,11 @@ def test_waiting_for_a_lock_is_reported_after_a_second(tmp_path: Path) -> None:
     holder.stdout.readline()
     descriptor = os.open(tmp_path, os.O_RDONLY)
     assert not take_lock(descriptor)
-    assert not take_lock(descriptor, 0.5, said.append)
+    monkeypatch.setattr(flock, "_PATIENCE", 0.5)
+    assert not take_lock(descriptor, said.append)
     assert said == []
-    assert not take_lock(descriptor, 1.5, said.append)
+    monkeypatch.setattr(flock, "_PATIENCE", 1.5)
+    assert not take_lock(descriptor, said.append)
     assert said == ["waiting for another process to finish its change"]
     holder.communicate(b"")
     assert take_lock(descriptor)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource, Staged
+from builtin_plugins.administration.plugins.contents import PluginVersion
+from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import Rules, extract
@@ -21,7 +22,7 @@ class Source(PluginSource):
     def is_pinned(self) -> bool:
         return bool(self.entry.sha256)
 
-    def fetch(self, tx: Transaction) -> Staged:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         packed = Path(tx.area, "archive")
         sha256 = bring_file(self.address, self.entry.sha256, packed, tx)
         rules = Rules(stays=_is_category)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from packaging.requirements import Requirement
 
 from builtin_plugins.administration.plugins.contents import (
-    PluginContents,
+    PluginVersion,
     is_package,
     placed,
     read_contents,
@@ -20,23 +20,12 @@ from builtin_plugins.administration.plugins.contents import (
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
-from builtin_plugins.plugins_folder.directory import store_of
+from builtin_plugins.plugins_folder.directory import read_plugin, store_of
 from builtin_plugins.plugins_folder.registry import Entry
-from host import HostError, PluginError, Record, UsageError
+from host import HostError, PluginError, UsageError
 from host.cli.session import Session
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
-
-
-class Staged(Record):
-    """A version of a plugin, fetched but not yet installed: its entry and its contents.
-
-    `unbuilt` means that only the package's own code can build it and show its contents.
-    """
-
-    entry: Entry
-    contents: PluginContents
-    unbuilt: bool = False
 
 
 class PluginSource:
@@ -91,45 +80,47 @@ class PluginSource:
 
     # How a version is fetched, and what is installed now.
 
-    def fetch(self, tx: Transaction) -> Staged:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         """Stage a version without running any of the plugin's code."""
         raise NotImplementedError
 
-    def described(self, entry: Entry, tx: Transaction, root: str, called: str = "") -> Staged:
+    def described(
+        self, entry: Entry, tx: Transaction, root: str, called: str = ""
+    ) -> PluginVersion:
         """Return the directory `root` as staged, with the entry completed from its plugin.json.
 
         Problems name paths inside `called`, because the staging area is gone when they are read.
         Raises PluginError if the directory has no contents or is a Python package.
         """
+        called = called or root
         try:
-            found = read_contents(root, entry.scripts)
-            if not (found.commands or found.hooks or found.problems or is_package(root)):
-                bare = read_contents(root, {})  # scripts without any definition
-                if bare.commands and entry.scripts is None and found.manifest.scripts is None:
-                    entry, found = entry.replaced(scripts={}), bare
+            unread = entry.replaced(version="", description="", directory="", hooks="")
+            plugin = read_plugin(root, unread)
+            found = read_contents(plugin)
+            if not (found.commands or found.has_python or found.problems or is_package(root)):
+                bare = read_contents(plugin.replaced(scripts={}))  # scripts without any definition
+                if bare.commands and plugin.scripts is None:
+                    found = bare.replaced(entry=plugin.entry.replaced(scripts={}))
         except HostError as error:
-            problem = placed(error.problem, root, called) if called else error.problem
-            raise type(error)(problem) from None
-        if called:
-            problems = tuple(placed(one, root, called) for one in found.problems)
-            found = found.replaced(problems=problems)
-        name = entry.name or found.manifest.name or _suggested_name(entry.source)
-        entry = entry.replaced(name=name, **found.manifest.facts)
+            raise type(error)(placed(error.problem, root, called)) from None
+        name = found.entry.name or _suggested_name(entry.source)
+        entry = found.entry.replaced(name=name)
+        problems = tuple(placed(one, root, called) for one in found.problems)
         program = tx.reporter.program
         refuse_package(entry, root, found.commands, program, self.pip_address())
-        if not found.commands and not found.hooks:
+        if not found.commands and not found.has_python:
             raise PluginError(
                 f"{entry.source}: contains no commands and no hooks",
                 "a plugin has scripts, or <category>/<command>/"
                 f"command.json (see: {program} self new plugin --help)",
             )
-        return Staged(entry, found)
+        return found.replaced(entry=entry, problems=problems)
 
-    def build(self, tx: Transaction) -> Staged:
+    def build(self, tx: Transaction) -> PluginVersion:
         """Build and stage what `fetch` left unbuilt; this runs the package's own code."""
         raise NotImplementedError
 
-    def kept_version(self, tx: Transaction) -> Staged | None:
+    def kept_version(self, tx: Transaction) -> PluginVersion | None:
         """Return the version of the entry if it can be installed without fetching."""
         return None
 
@@ -138,14 +129,15 @@ class PluginSource:
         store = store_of(plugins_dir, self.entry.name)
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
-    def contents_now(self, plugins_dir: str) -> PluginContents:
-        """Return the contents of the current version, empty if they cannot be read."""
+    def contents_now(self, plugins_dir: str) -> PluginVersion:
+        """Return the current version, without contents if they cannot be read."""
         try:
-            return read_contents(os.path.join(plugins_dir, self.entry.name), self.entry.scripts)
+            place = os.path.join(plugins_dir, self.entry.name)
+            return read_contents(read_plugin(place, self.entry))
         except (HostError, OSError):
-            return PluginContents()
+            return PluginVersion(self.entry)
 
-    def needs(self, found: PluginContents) -> list[Requirement]:
+    def needs(self, found: PluginVersion) -> list[Requirement]:
         """Return the packages that a version with these contents needs in this environment."""
         return []
 

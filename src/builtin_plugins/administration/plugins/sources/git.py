@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
-from urllib.parse import quote
 
-from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
+from builtin_plugins.administration.plugins.contents import PluginVersion
+from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
-from builtin_plugins.io.git.call import Git, GitTimeoutError, login_of
+from builtin_plugins.io.git import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 
@@ -28,7 +29,6 @@ _SITES = {
 }
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
-_QUOTED = re.compile(r"[\s@#;]")  # characters that end a path in pip's addresses
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 
 
@@ -56,17 +56,14 @@ class Source(PluginSource):
         head, objects = os.path.join(path, "HEAD"), os.path.join(path, "objects")
         return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
 
-    def fetch(self, tx: Transaction) -> Staged:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         entry = write_files(self.entry, self.address, tx, tx.tree)
         return self.described(entry, tx, tx.tree, entry.source)
 
     def pip_address(self) -> str:
-        scheme, found, rest = self.entry.source.partition("://")
-        if not found:  # user@host:path
-            scheme, rest = "ssh", self.entry.source.replace(":", "/", 1)
-        host, slash, path = rest.partition("/")
-        ref = f"@{quote(self.entry.ref)}" if self.entry.ref else ""
-        return f"{scheme}://{host}{slash}{_QUOTED.sub(lambda one: quote(one[0]), path)}{ref}"
+        source, ref = self.entry.source, self.entry.ref
+        address = source if "://" in source else f"ssh://{source.replace(':', '/', 1)}"
+        return f"{address}@{ref}" if ref else address
 
 
 def git_address(text: str) -> str:
@@ -90,8 +87,7 @@ def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> En
     if not commit:
         commit, pinned = _resolve(git, address, wanted.ref)
     commit = _bring(git, address, commit)
-    for name in write_tree(git, commit, target, address):
-        tx.reporter.warn(f"{address}: {name}: a submodule; its content is not fetched")
+    write_tree(git, commit, target, address, tx.reporter.warn)
     return wanted.replaced(commit=commit, pinned=pinned)
 
 
@@ -145,18 +141,17 @@ def _bring(git: Git, address: str, commit: str) -> str:
 
 
 def ask_server(git: Git, address: str, *arguments: str) -> bytes:
-    """Call git for `address`; an error names it, and a command to check ssh access."""
+    """Call git for `address`, which an error names."""
     try:
         return git(*arguments)
     except OperationError as error:
-        scheme, found, rest = address.partition("://")
-        host = address.partition(":")[0] if not found else f"ssh://{rest.partition('/')[0]}"
-        hint = f"check key and host with: ssh -T {host}" if scheme == "ssh" or not found else ""
-        raise type(error)(f"{address}: {error}", hint) from None
+        raise type(error)(f"{address}: {error.what}", error.remedy) from None
 
 
-def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
-    """Write the files of `commit` into the new directory `target`; return its submodules.
+def write_tree(
+    git: Git, commit: str, target: str, called: str, on_warning: Callable[[str], object]
+) -> None:
+    """Write the files of `commit` into the new directory `target`; submodules are empty.
 
     `git` runs in a bare repository of this program, whose attributes are set here. Raises
     OperationError naming the repository `called` and the member.
@@ -165,15 +160,13 @@ def write_tree(git: Git, commit: str, target: str, called: str) -> list[str]:
     Path(git.directory, "info").mkdir(exist_ok=True)
     Path(git.directory, "info", "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
     try:
-        submodules = _submodules(git, commit)
+        for name in _submodules(git, commit):
+            on_warning(f"{called}: {name}: a submodule; its content is not fetched")
         git("archive", "--format=tar", f"--output={packed}", commit)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
     extract(packed, Path(target), called, AS_STORED)
     packed.unlink()
-    for name in submodules:
-        os.rmdir(os.path.join(target, name))
-    return submodules
 
 
 def _submodules(git: Git, commit: str) -> list[str]:

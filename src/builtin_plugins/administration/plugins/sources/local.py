@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from contextlib import ExitStack
 
+from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import set_aside
-from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
+from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.files.atomic import write_link
 from host import OperationError
@@ -23,7 +24,7 @@ class Source(PluginSource):
     def argument(self) -> str:
         return ""
 
-    def fetch(self, tx: Transaction) -> Staged:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         source, root = self.address, os.path.realpath(self.address)
         plugins_dir = os.path.realpath(tx.plugins_dir)
         if os.path.dirname(root) == plugins_dir:

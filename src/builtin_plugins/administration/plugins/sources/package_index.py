@@ -80,11 +80,10 @@ def _download(
 ) -> str:
     """Download the distribution without its requirements, with pip; return the file's path.
 
-    pip checks the hash of an exact version before it runs any code; other hashes are checked after
-    the download.
+    pip checks the SHA-256 before it runs any code; it takes one only for an exact version.
     """
     asked = [f"{wanted.name}{wanted.specifier}"]
-    if sha256 and str(wanted.specifier).startswith("=="):
+    if sha256:
         place = os.path.join(tx.area, "requirement.txt")
         Path(place).write_text(f"{asked[0]} --hash=sha256:{sha256}\n", encoding="utf-8")
         asked = ["--requirement", place]

@@ -18,14 +18,15 @@ from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
 from builtin_plugins.administration.plugins.contents import (
-    PluginContents,
+    PluginVersion,
     read_installed,
     read_wheel,
 )
 from builtin_plugins.administration.plugins.sources import package_index
-from builtin_plugins.administration.plugins.sources.base import PluginSource, Staged
+from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.sources.requirements import (
+    files_in,
     parse_package_repository,
     parse_requirement,
 )
@@ -44,7 +45,7 @@ from builtin_plugins.administration.program.environment.distributions import (
     needed,
     protected,
 )
-from builtin_plugins.administration.program.environment.installations import remember
+from builtin_plugins.administration.program.launcher import remember
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
@@ -68,9 +69,8 @@ class Source(PluginSource):
             self.repository = parse_package_repository(self.address)
         self.ref_in_address = self.repository.ref if self.repository else ""
         self.is_from_git = bool(self.repository)
-        self.has_checksum = not self.repository
         is_wheel = entry.source.partition("?")[0].endswith(_WHEEL)
-        self.is_one_version = is_wheel and not self.repository
+        self.has_checksum = self.is_one_version = is_wheel and not self.repository
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
@@ -98,7 +98,7 @@ class Source(PluginSource):
         versions = parse_requirement(self.entry.source).specifier
         return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
 
-    def fetch(self, tx: Transaction) -> Staged:
+    def fetch(self, tx: Transaction) -> PluginVersion:
         complete_import_path()
         check_environment()
         os.mkdir(tx.tree)
@@ -107,7 +107,7 @@ class Source(PluginSource):
         if repository := self.repository:
             name = self.entry.name or canonicalize_name(repository.requirement.name)
             entry = repository.fetch(self.entry, tx)
-            return Staged(entry.replaced(name=name), PluginContents(), unbuilt=True)
+            return PluginVersion(entry.replaced(name=name), unbuilt=True)
         requirement = parse_requirement(self.entry.source)
         name = self.entry.name or canonicalize_name(requirement.name)
         if version := self.entry.version:
@@ -124,9 +124,9 @@ class Source(PluginSource):
         if path:
             return _staged(path, self.entry.replaced(sha256=found))
         entry = self.entry.replaced(name=name, version=found)
-        return Staged(entry, PluginContents(), unbuilt=True)
+        return PluginVersion(entry, unbuilt=True)
 
-    def _fetch_wheel(self, tx: Transaction) -> Staged:
+    def _fetch_wheel(self, tx: Transaction) -> PluginVersion:
         name = os.path.basename(self.address.partition("?")[0])
         try:
             parse_wheel_filename(name)
@@ -136,28 +136,28 @@ class Source(PluginSource):
         sha256 = bring_file(self.address, self.entry.sha256, Path(path), tx)
         return _staged(path, self.entry.replaced(sha256=sha256))
 
-    def build(self, tx: Transaction) -> Staged:
+    def build(self, tx: Transaction) -> PluginVersion:
         entry = self.entry
         tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
         if self.repository:
-            return _staged(package_index.build_from(self.repository.place(tx), tx), entry)
+            return _staged(package_index.build_from(files_in(tx), tx), entry)
         exact = Requirement(f"{entry.name}=={entry.version}")
         path, sha256 = package_index.build(exact, entry.sha256, tx)
         return _staged(path, entry.replaced(sha256=sha256))
 
-    def kept_version(self, tx: Transaction) -> Staged | None:
+    def kept_version(self, tx: Transaction) -> PluginVersion | None:
         try:
-            return Staged(self.entry, self._wheel(tx)[0]) if self.entry.version_dir else None
+            return self._wheel(tx)[0] if self.entry.version_dir else None
         except OperationError:
             return None
 
-    def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
+    def _wheel(self, tx: Transaction) -> tuple[PluginVersion, str]:
         """Return the contents of the staged or kept wheel, and its directory."""
         kept = store_of(tx.plugins_dir, self.entry.name).content(self.entry.version_dir)
         for place in (tx.tree, kept):
             names = names_in(place)
             if len(names) == 1:
-                return read_wheel(os.path.join(place, names[0])), place
+                return read_wheel(os.path.join(place, names[0]), self.entry), place
         raise OperationError(f"{self.entry.name}: its wheel is missing from {kept}")
 
     def is_present(self, plugins_dir: str) -> bool:
@@ -165,10 +165,10 @@ class Source(PluginSource):
         is_version = there is not None and there == (entry.version or there)
         return is_version and entry.commit in ("", installed_commit(entry.name))
 
-    def contents_now(self, plugins_dir: str) -> PluginContents:
-        return read_installed(self.entry.name)
+    def contents_now(self, plugins_dir: str) -> PluginVersion:
+        return read_installed(self.entry)
 
-    def needs(self, found: PluginContents) -> list[Requirement]:
+    def needs(self, found: PluginVersion) -> list[Requirement]:
         return list(needed(found.requires, self._extras()))
 
     def _extras(self) -> Collection[str]:
@@ -220,15 +220,14 @@ class Source(PluginSource):
         return ""
 
 
-def _staged(path: str, entry: Entry) -> Staged:
+def _staged(path: str, entry: Entry) -> PluginVersion:
     """Return the plugin in a wheel, its entry completed; raises HostError if it is not one."""
-    found = read_wheel(path)
-    said = found.manifest
+    found = read_wheel(path, entry)
+    name = found.entry.name
     if not found.names:
-        raise PluginError(f"{said.name}: is not a plugin; it has no entry point for {PROJECT}")
-    name = canonicalize_name(said.name)
+        raise PluginError(f"{name}: is not a plugin; it has no entry point for {PROJECT}")
     if name in protected():
         raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: the fetched package is called {name}")
-    return Staged(entry.replaced(name=name, **said.facts), found)
+    return found

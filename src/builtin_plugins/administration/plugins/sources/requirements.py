@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from typing import Any, NamedTuple
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
@@ -41,41 +41,35 @@ def _requirement(text: str) -> Requirement | None:
 
 
 class PackageRepository(NamedTuple):
-    """The package that `NAME[EXTRAS] @ git+ADDRESS@REF#subdirectory=DIRECTORY` names."""
+    """The package that `NAME[EXTRAS] @ git+ADDRESS@REF` names."""
 
     requirement: Requirement
     address: str
     ref: str
-    subdirectory: str
 
     @property
     def source(self) -> str:
         """Return it as the registry stores it: normalized, without ref and credentials."""
         name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
         more = f"[{','.join(extras)}]" if extras else ""
-        inside = f"#subdirectory={quote(self.subdirectory)}" if self.subdirectory else ""
-        return f"{name}{more} @ git+{without_credentials(self.address)}{inside}"
+        return f"{name}{more} @ git+{without_credentials(self.address)}"
 
     def origin(self, commit: str) -> dict[str, Any]:
         """Return the PEP 610 record (direct_url.json) of a build from `commit`."""
-        inside = {"subdirectory": self.subdirectory} if self.subdirectory else {}
-        return {"url": self.address, "vcs_info": {"vcs": "git", "commit_id": commit}, **inside}
-
-    def place(self, tx: Transaction) -> str:
-        """Return the directory of the package in the files that `fetch` writes."""
-        return os.path.join(tx.area, "files", self.subdirectory)
+        return {"url": self.address, "vcs_info": {"vcs": "git", "commit_id": commit}}
 
     def fetch(self, wanted: Entry, tx: Transaction) -> Entry:
         """Write the files of the entry's commit without running any; return a full entry."""
         asked = wanted.replaced(source=without_credentials(self.address), version="")
-        found = write_files(asked, self.address, tx, os.path.join(tx.area, "files"))
-        place = self.place(tx)
-        if not is_package(place):
-            raise PluginError(
-                f"{wanted.source}: there is no pyproject.toml and no setup.py",
-                "" if self.subdirectory else "name its directory with #subdirectory=DIRECTORY",
-            )
+        found = write_files(asked, self.address, tx, files_in(tx))
+        if not is_package(files_in(tx)):
+            raise PluginError(f"{wanted.source}: there is no pyproject.toml and no setup.py")
         return found.replaced(source=wanted.source)
+
+
+def files_in(tx: Transaction) -> str:
+    """Return the directory into which the files of a repository are written."""
+    return os.path.join(tx.area, "files")
 
 
 def parse_package_repository(text: str) -> PackageRepository | None:
@@ -87,15 +81,10 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     found = _requirement(text)
     if found is None or not found.url or not found.url.startswith("git+"):
         return None
-    address, _, fragment = found.url.removeprefix("git+").partition("#")
-    scheme, _, rest = git_address(address).partition("://")
+    scheme, _, rest = git_address(found.url).partition("://")
     host, slash, path = rest.partition("/")
-    before, at, after = path.rpartition("@")
-    if at and not after:
-        raise UsageError(f"{masked_text(text)}: there is no branch, tag or commit after the @")
-    path, ref = (before.replace("@", "%40"), unquote(after)) if at else (path, "")
-    subdirectory = unquote(fragment.removeprefix("subdirectory="))
-    parts = subdirectory.split("/")
-    if fragment and (subdirectory == fragment or {"", ".", ".."} & {*parts}):
-        raise UsageError(f"{masked_text(text)}: expected #subdirectory=DIRECTORY at its end")
-    return PackageRepository(found, f"{scheme}://{host}{slash}{path}", ref, subdirectory)
+    before, at, ref = path.rpartition("@")
+    if "#" in path or (at and not ref):
+        raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS or …@REF")
+    path = before.replace("@", "%40") if at else path
+    return PackageRepository(found, f"{scheme}://{host}{slash}{path}", unquote(ref) if at else "")

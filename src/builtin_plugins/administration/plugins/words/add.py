@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from builtin_plugins.administration.plugins.catalogue import listed_plugin
+from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import (
     check_new_name,
     ensure_built,
     install,
 )
 from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
-from builtin_plugins.administration.plugins.sources.base import Staged, source_of
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
@@ -17,7 +18,6 @@ from builtin_plugins.administration.plugins.transaction import (
     transaction,
 )
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import PluginError, UsageError
 from host.cli.session import Session
@@ -57,7 +57,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Nothing of a plugin is run before you agree: it shows which commands and Python
     hooks come, and on a terminal asks first.
     """
-    timeout = checked_timeout(timeout)
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
         if ref or sha256:
@@ -97,10 +96,10 @@ def _share(session: Session, entry: Entry) -> None:
 
 
 def _add_staged(
-    session: Session, staged: Staged, tx: Transaction, *, team: bool, force: bool, yes: bool
+    session: Session, staged: PluginVersion, tx: Transaction, *, team: bool, force: bool, yes: bool
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
-    entry, found = staged.entry, staged.contents
+    entry = staged.entry
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
@@ -110,7 +109,7 @@ def _add_staged(
     if former is not None and replaces and former.version_dir == entry.version_dir:
         session.show_lines(_installed(session, former))
         return
-    preview(session, former if replaces else None, Staged(entry, found), force=force)
+    preview(session, former if replaces else None, staged.replaced(entry=entry), force=force)
     if replaces:
         confirm(f"Update {entry.name}?", yes, "nothing was changed")
     else:

@@ -19,16 +19,14 @@ def plugin_names(_given: object, installation: "OpenInstallation", _lock: object
             names |= {one.name for one in os.scandir(directory) if one.is_dir()}
         except OSError:
             pass  # there is none yet
-    return Offer((name, "") for name in sorted(names) if not name.startswith("."))
+    return Offer([(name, "") for name in sorted(names) if not name.startswith(".")])
 
 
 def sources(_given: object, installation: "OpenInstallation", _lock: object) -> Offer:
     """Return files, and the names in the last copy of the catalogues."""
-    offer = Offer(beside=FILES)
     try:
         copy = read_json(installation.cached("catalogue")) if installation.config.catalogues else {}
-        for one in copy["plugins"]:
-            offer.candidates.append((str(one["name"]), str(one["description"])))
+        names = [(str(one["name"]), str(one["description"])) for one in copy["plugins"]]
     except (OSError, DefinitionError, LookupError, TypeError):
-        pass  # there is none yet, or it is damaged
-    return offer
+        names = []  # there is none yet, or it is damaged
+    return Offer(names, FILES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
 from builtin_plugins.administration.plugins.words.list import columns
-from builtin_plugins.io.self_options import checked_timeout
 from host import OperationError
 from host.cli.session import Session
 
@@ -21,7 +20,7 @@ def command(session: Session, text: tuple[str, ...], format: str, timeout: float
         add = 'add "team": {"catalogue": ["https://…/catalogue.json"]}'
         raise OperationError(f"{session.layout.config_file}: names no catalogue", add)
     wanted = [word.casefold() for word in text]
-    listed = fetch_catalogues(session, checked_timeout(timeout)).values()
+    listed = fetch_catalogues(session, timeout).values()
     found = [one for one in listed if all(word in " ".join(one).casefold() for word in wanted)]
     if text and not found:
         raise OperationError(

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
+from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
-from builtin_plugins.administration.plugins.sources.base import Staged, source_of
+from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry, registry_path
 from host import OperationError, UsageError
 from host.cli.session import Session
@@ -25,7 +25,6 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     Each plugin comes at exactly the recorded commit, version and checksum. Plugins
     that only this installation has stay.
     """
-    timeout = checked_timeout(timeout)
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: there is no such file")
     path = file or registry_path(session.installation.plugins_dir)
@@ -81,17 +80,14 @@ def lacking(
 
 
 def _bring(session: Session, entry: Entry, *, timeout: float) -> None:
-    def check(staged: Staged) -> None:
-        check_collisions(session, staged.entry, staged.contents)
-
-    bring(session, entry, check, timeout=timeout)
+    bring(session, entry, partial(check_collisions, session), timeout=timeout)
     session.show_lines(f"installed {entry.name}")
 
 
 def bring(
     session: Session,
     entry: Entry,
-    check: Callable[[Staged], None],
+    check: Callable[[PluginVersion], None],
     *,
     timeout: float,
     keep: bool = True,

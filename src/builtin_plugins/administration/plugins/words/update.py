@@ -11,7 +11,6 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import confirm
-from builtin_plugins.io.self_options import checked_timeout
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
 from host.cli.session import Session
@@ -25,7 +24,7 @@ def command(
     A plugin added at a tag, a commit, a checksum or an exact version stays there. What
     changes for you is shown first: commands that come and go, new sudo, new variables.
     """
-    change = partial(_update, session, timeout=checked_timeout(timeout), dry_run=dry_run, yes=yes)
+    change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
     if failed := for_each(session, _chosen(session, names), change):
         raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
 

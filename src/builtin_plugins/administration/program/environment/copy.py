@@ -19,7 +19,7 @@ from builtin_plugins.administration.program.environment.distributions import ins
 from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_system, write_file
-from builtin_plugins.io.files.flock import PATIENCE, Waiting, locked
+from builtin_plugins.io.files.flock import Waiting, locked
 from host import OperationError
 
 _SECONDS = 60.0  # for one start of this program
@@ -74,10 +74,8 @@ class VenvCopy:
         try:
             exchange(self.path, self.prefix)
         except OSError as failure:
-            raise OperationError(
-                f"{self.prefix}: cannot be exchanged with its changed copy: {failure.strerror}",
-                f"change it yourself with: {sys.executable} -m pip install …",
-            ) from None
+            what = f"{self.prefix}: cannot be exchanged with its changed copy"
+            raise OperationError(f"{what}: {failure.strerror}") from None
         undo.callback(exchange, self.path, self.prefix)
 
 
@@ -99,7 +97,7 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     `waiting` is called with a message if another process holds the lock.
     """
     check_environment()
-    with _held(PATIENCE, waiting) as descriptor:
+    with _held(waiting) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
             shutil.rmtree(copy.path, ignore_errors=True)
@@ -117,9 +115,9 @@ def drop_abandoned_copy() -> None:
             shutil.rmtree(copy.path, ignore_errors=True)
 
 
-def _held(patience: float = 0.0, waiting: Waiting | None = None) -> AbstractContextManager[int]:
+def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
     """Lock the environment for a change; raises OperationError if it stays locked elsewhere."""
-    return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), patience, waiting)
+    return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), waiting)
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:

@@ -14,8 +14,7 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
-from builtin_plugins.administration.program.environment.installations import launchers_in
-from builtin_plugins.administration.program.launcher import launcher_of
+from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.words.lint.linter import Lint
 from builtin_plugins.administration.words.lint.places import placed
@@ -46,7 +45,7 @@ class Subject:
         self.wrong: HostError | None = None
         try:
             self.plugins_dir = session.installation.plugins_dir
-            self.lock = session.checked(session.lock_on_disk or session.ask_plugins())
+            self.lock = session.lock_on_disk or session.refresh_lock()
             self.commands = contents(Catalog(self.lock), (), deep=True).commands
         except HostError as error:
             self.wrong = error

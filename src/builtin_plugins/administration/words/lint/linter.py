@@ -11,14 +11,13 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.contents import misspelt_keys
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint import rules
-from builtin_plugins.administration.words.lint.hooks import hook_findings, package_findings
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
-    Manifest,
+    DirectoryPlugin,
     find_directory_plugins,
-    read_manifest,
+    read_plugin,
 )
-from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, effective_registry, registry_path
 from host import Definition, HostError, Problem
 from host.cli.session import Session
 from host.cli.trust import project_contents
@@ -70,7 +69,7 @@ class Lint:
                     yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
 
     def directory(self, directory: str) -> Iterator[Finding]:
-        """Check a project, an installation, a plugin, a Python package or a folder of commands."""
+        """Check a project, an installation, a plugin or a folder of commands."""
         project = nearest_project(self._session, directory)
         root = project.root
         config_file = os.path.join(root, "core", "cli.json")
@@ -80,11 +79,10 @@ class Lint:
             yield from self._installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             try:
-                yield from self._plugin(root, read_manifest(root))
+                yield from self._plugin(read_plugin(root, Entry("", "local")))
             except HostError as error:
                 yield Finding("plugin", error.problem)
         else:
-            yield from package_findings(root)
             is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
             yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
 
@@ -105,21 +103,19 @@ class Lint:
         for one in find_directory_plugins(plugins_dir, registry):
             if one.problem:
                 yield Finding("plugin", one.problem)
-            elif one.enabled:
-                yield from self._plugin(one.root, one.manifest)
+            elif one.entry.enabled:
+                yield from self._plugin(one)
 
-    def _plugin(self, root: str, manifest: Manifest) -> Iterator[Finding]:
-        """Check a plugin whose manifest is valid."""
-        file = os.path.join(root, MANIFEST)
+    def _plugin(self, plugin: DirectoryPlugin) -> Iterator[Finding]:
+        """Check a plugin whose plugin.json is valid."""
+        file = os.path.join(plugin.root, MANIFEST)
         self.count += os.path.exists(file)
-        yield from (Finding("definition", one) for one in misspelt_keys(root))
-        for key, place in (("directory", manifest.tree), ("hooks", manifest.hooks_file)):
+        yield from (Finding("definition", one) for one in misspelt_keys(plugin.root))
+        for key, place in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
             if place and not os.path.exists(place):
                 yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
                 return
-        if manifest.hooks:
-            yield from hook_findings(manifest.hooks_file)
-        yield from self.tree(FolderNode(Tree(manifest.tree, scripts=manifest.scripts)))
+        yield from self.tree(FolderNode(Tree(plugin.tree, scripts=plugin.scripts)))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
         """Check a node in a tree of commands, and everything below it."""

@@ -155,7 +155,7 @@ STAGED = {
     "plugin.json": ("plugin.json", "{", "plugin.json:1:2: "),
     "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": there is no x'),
     "outside": ("plugin.json", {"directory": ".."}, '"directory": .. leaves the plugin'),
-    "hooks": ("plugin.json", {"hooks": "h.py"}, "h.py: No such file or directory"),
+    "hooks": ("plugin.json", {"hooks": "h.py"}, 'plugin.json: "hooks": there is no h.py'),
 }
 
 

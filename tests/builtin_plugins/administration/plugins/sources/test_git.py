@@ -22,8 +22,8 @@ from threading import Barrier, Thread
 import pytest
 
 from builtin_plugins.administration.plugins.sources.git import write_tree
+from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.io.git import call as git_call
-from builtin_plugins.io.git.call import Git, login_of
 from host.errors import HostError
 from host.secrets import masked_text
 from testing.installation import Made
@@ -320,7 +320,7 @@ def test_names_that_no_file_can_have_are_refused(
     commit = _with_command(repository, ("100644", name, ""))
     git = Git(str(repository.path / ".git"), os.environ, 60)
     with pytest.raises(HostError, match=r"^here: (its member|git archive: error: invalid path) "):
-        write_tree(git, commit, str(tmp_path / "new"), "here")
+        write_tree(git, commit, str(tmp_path / "new"), "here", print)
     assert not (tmp_path / "new").exists()
 
 
@@ -348,7 +348,7 @@ def test_modes_of_no_file_are_left_out(install: Install, repository: Repository,
     done = plugin(made, "add", repository.url)
     assert done.status == 0
     assert "odd: a submodule; its content is not fetched" in done.stderr
-    assert [path.name for path in (made.root / "plugins/acme").iterdir()] == ["demo"]
+    assert list((made.root / "plugins/acme/odd").iterdir()) == []
 
 
 def test_repositories_without_a_commit(install: Install, repository: Repository) -> None:
@@ -522,28 +522,6 @@ def test_a_connection_that_ssh_keeps_for_later_holds_nobody_up(
                 os.kill(int(pid), signal.SIGKILL)
 
 
-SSH_SAYS = {
-    "git@h.test:a/b.git": ("ssh: connect to host h.test port 22: Connection refused", "git@h.test"),
-    "ssh://git@h.test:8/a": ("git@h.test: Permission denied (publickey).", "ssh://git@h.test:8"),
-    "h.test:a": ("Host key verification failed.", "h.test"),
-}
-
-
-@pytest.mark.parametrize(("address", "said"), SSH_SAYS.items())
-def test_what_ssh_says_is_told(
-    install: Install, tmp_path: Path, address: str, said: tuple[str, str]
-) -> None:
-    ssh = tmp_path / "ssh"
-    ssh.write_text(f"#!/bin/sh\necho '{said[0]}' >&2\nexit 255\n")
-    ssh.chmod(0o755)
-    done = plugin(install(), "add", address, env={"GIT_SSH_COMMAND": str(ssh)})
-    assert done.all == (
-        1,
-        "",
-        f"cli: {address}: git ls-remote: {said[0]}; check key and host with: ssh -T {said[1]}\n",
-    )
-
-
 def test_credentials_are_neither_shown_nor_stored(install: Install, tmp_path: Path) -> None:
     made = install()
     secret = "s3cr3t"
@@ -690,28 +668,13 @@ def test_masked_addresses(text: str, expected: str) -> None:
     assert masked_text(text) == expected
 
 
-_BOUNDS = "expected seconds, above 0 and at most 86400"
-NO_SECONDS = {
-    **{text: f"expected a number; found {text}" for text in ("nan", "inf", "-inf", "x")},
-    "": 'expected a number; found ""',
-    **{text: f"{text}: {_BOUNDS}" for text in ("0", "-1", "86401")},
-    "1e300": f"1e+300: {_BOUNDS}",
-}
-
-
-@pytest.mark.parametrize(
-    ("words", "values"),
-    [
-        ("plugin add x", list(NO_SECONDS)),
-        *((words, ["0"]) for words in ("plugin update", "plugin sync", "update")),
-    ],
-)
-def test_seconds_that_nobody_can_wait(install: Install, words: str, values: list[str]) -> None:
+@pytest.mark.parametrize("words", ["plugin add x", "plugin update", "plugin sync", "update"])
+def test_seconds_that_nobody_can_wait(install: Install, words: str) -> None:
     made = install()
-    for seconds in values:
+    for seconds in ("nan", "inf", "-inf", "x", "-1", "1e300", "1000000"):
         done = made.run("self", *words.split(), f"--timeout={seconds}")
         assert (done.status, done.stdout, done.stderr.count("\n")) == (2, "", 1), seconds
-        assert f"--timeout: {NO_SECONDS[seconds]}\n" in done.stderr
+        assert "--timeout: expected a number that matches [0-9.]{1,6}; found " in done.stderr
 
 
 def test_a_failed_update_leaves_the_old_version(install: Install, repository: Repository) -> None:

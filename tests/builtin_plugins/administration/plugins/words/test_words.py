@@ -116,7 +116,7 @@ def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
 def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
     row = Row(Entry("acme-cli", "pip"), "enabled", points=["acme"])
     other = Row(Entry("tools", "local"), "enabled")
-    for name in ("acme-cli", "Acme.CLI", "acme"):
+    for name in ("acme-cli", "acme"):
         assert find_row([other, row], name) is row
     assert find_row([other, row], "acm") is None
 

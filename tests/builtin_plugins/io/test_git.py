@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.io.git.call import Git
-from builtin_plugins.io.git.fast_forward import check_fast_forward, fast_forward
+from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
 from host.errors import HostError
 from testing.plugin_sources import Repository
 
@@ -72,7 +71,7 @@ def test_a_merge_that_fails_on_its_way_is_undone(tmp_path: Path) -> None:
 
 
 IN_THE_WAY = {
-    "a changed file": ("a/one", "/a/one: has local changes; commit them, or undo them with: "),
+    "a changed file": ("a/one", "Entry 'a/one' not uptodate"),
     "a file that git does not know": ("fresh/in", "'fresh/in' would be overwritten"),
 }
 

@@ -1,1 +1,0 @@
-"""Calls of git in which a hostile repository cannot run code."""
