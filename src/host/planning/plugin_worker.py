@@ -31,7 +31,6 @@ class PluginAnswer(NamedTuple):
     broken, "" if it is not.
     """
 
-    plugin: Plugin
     records: Sequence[tuple[str, Any]]
     hooks: dict[str, int]
     stamps: dict[str, str]
@@ -44,9 +43,9 @@ def query(plugin: Plugin, installation: Installation, deadline: float = DEADLINE
     try:
         rows, *rest = _in_child(question, installation.program, deadline)
     except PluginError as failure:
-        return PluginAnswer(plugin, (), {}, {}, str(failure))
+        return PluginAnswer((), {}, {}, str(failure))
     records = [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows]
-    return PluginAnswer(plugin, records, *rest)
+    return PluginAnswer(records, *rest)
 
 
 def call_hook(
