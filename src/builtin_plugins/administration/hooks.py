@@ -3,8 +3,6 @@
 The module is imported when the command runs. Its function is `command`; `new` has one per kind.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from keyword import iskeyword
 from typing import Any
@@ -26,7 +24,6 @@ _PLUGIN = argument("name", required=True, complete="none")
 _ABOUT = free("--description", "TEXT", "A description of one line.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")
 _ALL_SHADOWED = argument("--all", "Also show the files that it hides.")
-_ALL_VARIABLES = argument("--all", "Also show all other variables of your environment.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
 _DEFINITION = argument("--definition", "Open its command.json instead of its script.")
 _FIX = argument("--fix", "Apply the safe remedies.")
@@ -76,7 +73,7 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
     "completion": ("Complete words with Tab in bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
     "doctor": ("Check this installation", _FIX, FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
-    "env": ("Show where a command's variables come from", _WORDS, _ALL_VARIABLES, _SECRETS, FORMAT),
+    "env": ("Show where a command's variables come from", _WORDS, _SECRETS, FORMAT),
     "import": (
         "Make commands from a justfile, Makefile or package.json",
         *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, _INTO_PROJECT, YES),
