@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from host.cli.variables import trace
+from host.cli.variables import traced_variables
 from host.errors import SourceError
 from host.run.environment import ENV_FILES, ENVS, SETTINGS, Layers, SourceReader
 from host.run.lock import Source, parse_declared
@@ -128,9 +128,9 @@ def test_the_stronger_of_two_that_say_the_same_keeps_its_rank(module, tmp_path):
         Source("b", ENV_FILES, "dotenv", [str(tmp_path / "b.env")]),
     )
     assert layers.environment() == {"A": "first"}
-    winner, shadowed = next(trace(layers))
+    winner = traced_variables(layers)["A"]
     assert (winner.rank, winner.value) == (3.5, "first")
-    assert [one.value for one in shadowed] == ["second", "first"]
+    assert [one.value for one in winner.shadows] == ["second", "first"]
 
 
 def test_ranks_between(module, tmp_path):
