@@ -1,7 +1,5 @@
 """The installation's own commands: the directory `commands/`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from host import CommandTree, Installation, hookimpl

@@ -1,7 +1,5 @@
 """The three sources of SPEC 2.6: settings.conf, `env_files` and `envs`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Files that look like scripts but are not commands, with the reason."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import suppress

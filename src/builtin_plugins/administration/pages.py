@@ -1,7 +1,5 @@
 """Output that several `self` commands share: findings, facts and counts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby

@@ -1,7 +1,5 @@
 """Projects: the nearest one, and a new one with an example."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -47,9 +45,4 @@ def make_project(session: Session, directory: str) -> None:
         os.makedirs(project.commands_dir)
         write_file(str(example), _EXAMPLE, 0o755)
     remember(project, trusted_files(project, project_contents(project).commands))
-    session.show_lines(
-        f"made {example}",
-        f"try it:  {session.program} where",
-        f"A colleague's {session.program} asks before the first run; see: "
-        f"{session.program} self trust --help",
-    )
+    session.show_lines(f"made {example}", f"try it:  {session.program} where")

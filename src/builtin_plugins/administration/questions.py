@@ -1,7 +1,5 @@
 """Questions to the user at the terminal."""
 
-from __future__ import annotations
-
 from host import OperationError
 from host.run.confirm import is_agreed, is_attended
 

@@ -4,8 +4,6 @@
 Nothing is translated: each recipe is run by its own tool.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -14,7 +12,7 @@ from typing import Any, NamedTuple
 
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.undo import os_errors_explained
-from host import OperationError, UsageError, find_program
+from host import OperationError, UsageError, find_program, is_word
 
 _LISTING_SECONDS = 60
 
@@ -87,6 +85,7 @@ def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
 
 def _definition(description: str | None, **more: Any) -> dict[str, Any]:
     keys = {"description": (description or "").strip().partition("\n")[0].strip(), **more}
+    keys["aliases"] = [*filter(is_word, more.get("aliases") or ())]
     return {key: value for key, value in keys.items() if value}
 
 

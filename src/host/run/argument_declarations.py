@@ -6,12 +6,15 @@ from host.run.argument_spec import REPEATS, Argument
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from host.run.json_file import Fields
 
 TYPES = ("string", "integer", "number", "path", "file", "directory")
 COMPLETIONS = ("file", "directory", "none")  # any other value is a program in the command's folder
 
+_TEXTS = ("short", "complete", "env", "pattern")  # keys whose value must not be empty
+_FLAGS = ("required", "negatable", "secret")
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _NAME = _LETTERS | frozenset("-_")
 _NOT_OF_FLAGS = ("type", "choices", "required", "complete", "pattern", "secret")
@@ -56,24 +59,21 @@ def _argument(fields: "Fields") -> Argument:
     from_program = type(fields.value("choices")) is dict
     value = fields.filled("value")
     is_flag = name.startswith("-") and not value
+    texts: dict[str, Any] = {key: fields.filled(key) for key in _TEXTS}
+    flags: dict[str, Any] = {key: fields.flag(key) for key in _FLAGS}
     return Argument(
         name=name,
-        short=fields.filled("short"),
         value=value,
         type=fields.one_of("type", TYPES) or ("" if is_flag else "string"),
         choices=() if from_program else fields.texts("choices"),
+        choices_from=fields.inner("choices").filled("program", True) if from_program else "",
         default=None if fields.value("default") is None else fields.text("default"),
-        required=fields.flag("required"),
-        complete=fields.filled("complete"),
         description=fields.text("description"),
         repeats=fields.flag("repeats") or name.endswith(REPEATS),
-        env=fields.filled("env"),
-        negatable=fields.flag("negatable"),
         conflicts=fields.texts("conflicts"),
-        pattern=fields.filled("pattern"),
-        secret=fields.flag("secret"),
         effects=fields.one_of("effects", EFFECTS),
-        choices_from=fields.inner("choices").filled("program", True) if from_program else "",
+        **texts,
+        **flags,
     )
 
 

@@ -171,18 +171,6 @@ class Definition:
         """Whether listings show it without --all."""
         return self.compatible and not self.hidden
 
-    def foreign_systems(self) -> list[Problem]:
-        """Return a problem for each unknown system in `os`."""
-        problems = []
-        for name in self.os:
-            if name not in SYSTEMS:
-                from host.run.suggestions import closest
-
-                hint = "".join([f"did you mean {one}?" for one in closest(name, SYSTEMS)])
-                text = f"{name} is not one of {' and '.join(SYSTEMS)}"
-                problems.append(Problem(self.file, text, hint, "os"))
-        return problems
-
 
 def _sudo_systems(fields: Fields) -> tuple[str, ...]:
     if type(fields.value("sudo")) is list:
@@ -194,8 +182,7 @@ def _condition(fields: Fields) -> dict[str, str]:
     if fields.value("installed_when") is None:
         return {}
     inner = fields.inner("installed_when")
-    keys = ("command", "path")
-    found = {key: inner.text(key) for key in keys if inner.value(key) is not None}
+    found = {key: inner.text(key) for key in ("command", "path") if inner.value(key) is not None}
     if len(found) != 1:
         raise fields.refused("installed_when", 'expected {"command": NAME} or {"path": PATH}')
     return found
@@ -234,7 +221,7 @@ def _read_script(path: str) -> Definition:
 
     script = ScriptComments(path)
     try:
-        definition = Definition(path, Fields(path, script.values), required=False)
+        definition = Definition(path, Fields(path, script.values()), required=False)
     except DefinitionError as error:
         raise DefinitionError(script.placed(error.problem)) from None
     definition.usage = script.usage
@@ -249,15 +236,16 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
     entrypoint is outside the command's folder.
     """
     if not definition.compatible:
+        from host.run.suggestions import unknown_names
+
         what = f"runs on {' and '.join(definition.os)} only; this is {SYSTEM_OS}"
-        foreign = "; ".join(map(str, definition.foreign_systems()))
-        raise CannotStartError(Problem(" ".join(words), what, foreign))
+        unknown = unknown_names(definition.file, "os", definition.os, SYSTEMS)
+        raise CannotStartError(Problem(" ".join(words), what, "; ".join(map(str, unknown))))
     if definition.in_python:
         return ""
     if definition.is_script:
         return definition.file
     file = join(definition.directory, definition.entrypoint)
-    outside = why_outside(definition.directory, definition.entrypoint)
-    if outside:
+    if outside := why_outside(definition.directory, definition.entrypoint):
         raise DefinitionError(Problem(definition.file, outside, key="entrypoint"))
     return file

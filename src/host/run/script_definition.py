@@ -17,41 +17,48 @@ from host.run.text import decode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any
 
 _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
 _SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
-_NO_PROSE = (  # beginnings of lines for programs and of file headers
-    *("!", "shellcheck ", "vim:", "vi:", "ex:", "-*-", "coding:", "coding=", "usage:", "@"),
-    *("mise ", "[mise] ", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
+_NO_PROSE = (  # beginnings of lines for programs
+    *("!", "@", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "mise "),
+    *("[mise]", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
     "frozen_string",
 )
 _LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
 
 
 class ScriptComments:
-    """The definition in the comments of the script or binary at `path`, as the dict `values`.
+    """The comments that define a command, in the script or binary at `path`.
 
-    Raises DefinitionError with a line of the script, FileNotFoundError if the file is missing.
+    Raises FileNotFoundError if the file is missing.
     """
 
     def __init__(self, path: str) -> None:
         content = _head(path)
-        self._lines = [] if b"\0" in content else decode(content).splitlines()
-        name = basename(path)
-        summary, self.usage = _described(self._lines, name)
-        try:
-            block = _block(path, self._lines) if b"/// command" in content else {}
-        except DefinitionError as error:
-            raise DefinitionError(self.placed(error.problem)) from None
-        self.values = {"description": summary, **block, "entrypoint": name}
+        lines = [] if b"\0" in content else decode(content).splitlines()
+        self._path = path
+        self._lines = lines if _BEGIN.encode() in content else []  # those with the block of JSON
+        self._summary, self.usage = _described(lines)
+
+    def values(self) -> "dict[str, Any]":
+        """Return the keys of the definition; raises DefinitionError."""
+        text = block_text(self._lines, self._path)
+        block = {}
+        if text.strip():
+            values = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
+            block = Fields(self._path, values).values
+        name = basename(self._path)
+        return {"description": self._summary, **block, "name": None, "entrypoint": name}
 
     @property
     def text(self) -> str:
         """The text that defines the command: summary, usage and the block of JSON."""
         block = [one.rstrip() for one in block_text(self._lines).splitlines() if one.strip()]
-        return "\n".join([self.values["description"], self.usage, *block])
+        return "\n".join([self._summary, self.usage, *block])
 
     def placed(self, problem: Problem) -> Problem:
         """Return a problem with the line and column of its key in the script."""
@@ -64,10 +71,11 @@ class ScriptComments:
         return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
 
 
-def block_text(lines: "list[str]", problem_path: str = "") -> str:
+def block_text(lines: "list[str]", path: str = "") -> str:
     """Return the block of JSON, "" if there is none; raises DefinitionError if it is not closed.
 
     Other lines become empty and comment marks become blanks, so lines and columns are unchanged.
+    `path` is for the error.
     """
     found: list[str] = []
     begun = 0
@@ -77,17 +85,14 @@ def block_text(lines: "list[str]", problem_path: str = "") -> str:
             begun = number if mark and text.strip() == _BEGIN else 0
             found.append("")
         elif not mark:
-            what = f"the block that begins in line {begun} is not closed before this line"
-            problem = Problem(problem_path, what, f"end it with a line: {_END}", line=number)
-            raise DefinitionError(problem)
+            break
         elif text.strip() == _END:
             return "\n".join(found)
         else:
             found.append(" " * (len(line) - len(text)) + text)
     if begun:
-        what = f"this block is not closed in the first {_MOST_READ} bytes"
-        problem = Problem(problem_path, what, f"end it with a line: {_END}", line=begun)
-        raise DefinitionError(problem)
+        remedy = f"end it with a comment line: {_END}"
+        raise DefinitionError(Problem(path, "this block is not closed", remedy, line=begun))
     return ""
 
 
@@ -101,18 +106,6 @@ def _head(path: str) -> bytes:
         return b""  # reported when the script starts
 
 
-def _block(path: str, lines: "list[str]") -> "dict[str, str]":
-    text = block_text(lines, path)
-    if not text.strip():
-        return {}
-    values = parse_json(path, text.encode("utf-8", "surrogatepass"))
-    fields = Fields(path, values)  # raises unless it is an object
-    for key in ("name", "entrypoint", "script"):
-        if fields.value(key) is not None:
-            raise fields.refused(key, "is not a key of a script, whose own name counts")
-    return fields.values
-
-
 def _comment(line: str) -> tuple[str, str]:
     """Return the mark and text of a comment line, or "" and the whole line of any other."""
     bare = line.lstrip()
@@ -121,22 +114,23 @@ def _comment(line: str) -> tuple[str, str]:
     return mark, text.removeprefix(" ") if mark else line
 
 
-def _described(lines: "list[str]", name: str) -> tuple[str, str]:
+def _described(lines: "list[str]") -> tuple[str, str]:
     """Return the summary and the usage in the first comments of a script, "" for none."""
     summary = usage = prose = ""
     in_licence = False
     for text in _first_comments(lines):
         low = text.lower()
-        key, sign, _ = text.partition("=")
+        key, sign, value = text.partition("=")
         if not text or low.startswith(_LICENCE):
             in_licence = bool(text)
-        elif low.startswith(_SUMMARIES) or (sign and key.endswith(":summary") and " " not in key):
-            start = next((one for one in _SUMMARIES if low.startswith(one)), f"{key}=")
+        elif start := next((one for one in _SUMMARIES if low.startswith(one)), ""):
             summary = summary or text[len(start) :].strip().strip("\"'")
+        elif sign and ":" in key and " " not in key:  # such as `tool:summary=…`
+            summary = summary or (value.strip().strip("\"'") if key.endswith(":summary") else "")
         elif low.startswith("usage:"):
             usage = usage or text[6:].strip()
-        elif not (prose or in_licence or low.startswith(_NO_PROSE) or _is_setting(key, sign)):
-            prose = _without_name(text, name)
+        elif not (prose or in_licence or low.startswith(_NO_PROSE)):
+            prose = text if any(map(str.isalnum, text)) else ""
     return summary or prose, usage
 
 
@@ -157,18 +151,3 @@ def _first_comments(lines: "list[str]") -> "Iterator[str]":
             yield bare
         else:
             return
-
-
-def _is_setting(key: str, sign: str) -> bool:
-    """Return whether a line is a setting for another program, such as `tool:key=value`."""
-    return bool(sign) and " " not in key and (":" in key or "." in key or key.isidentifier())
-
-
-def _without_name(text: str, name: str) -> str:
-    """Return a line of prose without the script's name at its start."""
-    stem = name.rpartition(".")[0] or name
-    for own in (name, stem):
-        rest = text.removeprefix(own)
-        if rest != text and rest.lstrip()[:1] in ("", "-", ":", "\N{EN DASH}", "—"):
-            return rest.lstrip(" -:\N{EN DASH}—")
-    return text if any(map(str.isalnum, text)) else ""

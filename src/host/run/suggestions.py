@@ -1,8 +1,10 @@
 """Suggestions: known names that resemble a misspelt one."""
 
+from host.errors import Problem
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
 SURELY = 0.8  # required similarity (0 to 1) of a suggestion for a key of a file
 
@@ -41,6 +43,19 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     from difflib import get_close_matches  # imports `re` (10 ms)
 
     return [folded[one] for one in get_close_matches(wanted, likely, _MOST, alike)]
+
+
+def unknown_names(
+    path: str, key: str, names: "Iterable[str]", known: "Sequence[str]"
+) -> list[Problem]:
+    """Return a problem for each of `names` that is not in `known`, with the nearest name."""
+    problems = []
+    for name in names:
+        if name not in known:
+            remedy = "".join([f"did you mean {one}?" for one in closest(name, known)[:1]])
+            text = f"{name} is not one of {', '.join(known)}"
+            problems.append(Problem(path, text, remedy, key))
+    return problems
 
 
 def _folded(name: str) -> str:

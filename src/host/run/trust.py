@@ -7,7 +7,7 @@ project.json, each category.json and each definition. Only names and hashes are 
 import posix
 
 from host.errors import DefinitionError, NotConfirmedError, OperationError, Problem
-from host.run import dirname, is_file, join
+from host.run import dirname, join, read_regular
 from host.run.installation import xdg_home
 from host.run.json_file import Fields, parse_json
 from host.run.projects import TRUST, owners
@@ -33,9 +33,11 @@ def is_trusted(definition: "Definition") -> bool:
     project = definition.project
     if project is None:
         return True
-    for path in (*files_of(project, definition.file), _entrypoint(definition)):
-        if path:
-            project.check(path)
+    paths = files_of(project, definition.file)
+    if not definition.in_python:
+        paths.append(join(definition.directory, definition.entrypoint))
+    for path in paths:
+        project.check(path)
     return project.is_named or not changed_files(project, definition.file)
 
 
@@ -83,19 +85,18 @@ def text_of(path: str) -> bytes:
         from host.run.script_definition import ScriptComments
 
         return encode(ScriptComments(path).text)
-    if not is_file(path):
+    try:
+        return read_regular(path, _LARGEST, DefinitionError)
+    except FileNotFoundError:
         return b""
-    with open(path, "rb", buffering=0) as file:
-        return file.read(_LARGEST)
 
 
 def hash_of(path: str) -> str:
     """Return the hash of a definition, "" if there is none."""
     from _blake2 import blake2b  # importing `hashlib` takes 3 ms
 
-    if path.endswith(".json") and not is_file(path):
-        return ""
-    return blake2b(text_of(path), digest_size=32).hexdigest()
+    text = text_of(path)
+    return blake2b(text, digest_size=32).hexdigest() if text else ""
 
 
 def state_file(environ: "Mapping[str, str]") -> str:
@@ -106,25 +107,16 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
     """Return the trusted projects by real path; raises DefinitionError, OperationError."""
     path = state_file(environ)
     try:
-        with open(path, "rb", buffering=0) as file:
-            status = posix.fstat(file.fileno())
-            if status.st_uid not in owners(environ) or status.st_mode & 0o022:
-                what = "another user can write to it"
-                raise OperationError(Problem(path, what, f"check it, then run: chmod 600 {path}"))
-            content = file.read(_LARGEST)
+        content = read_regular(path, _LARGEST, OperationError)
+        status = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
-    except OSError as failure:
-        raise OperationError(Problem(path, f"cannot be read: {failure.strerror}")) from None
+    if status.st_uid not in owners(environ) or status.st_mode & 0o022:
+        what = "another user can write to it"
+        raise OperationError(Problem(path, what, f"check it, then run: chmod 600 {path}"))
     try:
         projects = Fields(path, parse_json(path, content)).inner("projects").values
         return {root: {**Fields(path, files).values} for root, files in projects.items()}
     except DefinitionError as error:
         error.problem.remedy = f"run: rm {path}"
         raise OperationError(error.problem) from None
-
-
-def _entrypoint(definition: "Definition") -> str:
-    if definition.in_python or not definition.entrypoint:
-        return ""
-    return join(definition.directory, definition.entrypoint)

@@ -375,7 +375,7 @@ def test_another_system_comes_before_any_variable(made, tmp_path):
 def test_a_name_in_os_that_does_not_count(made):
     add(made, "foreign", "#!/bin/sh\n", os=["macos"])
     result = made.run("demo", "foreign")
-    told = '"os": macos is not one of linux and mac; did you mean mac?'
+    told = '"os": macos is not one of linux, mac; did you mean mac?'
     one_line(made, result, 126, f"demo foreign: runs on macos only; this is {SYSTEM_OS}", told)
 
 

@@ -1,7 +1,5 @@
 """`self completion`: print or install the code that a shell needs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """`self edit`."""
 
-from __future__ import annotations
-
 import os
 
 from host import DefinitionError, OperationError

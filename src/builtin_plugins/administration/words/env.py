@@ -1,18 +1,8 @@
 """`self env`: show where the value of each variable comes from."""
 
-from __future__ import annotations
-
 from typing import Any
 
-from host import (
-    SourceError,
-    Terminal,
-    Variable,
-    declared_secrets,
-    masked,
-    printable,
-    width_of,
-)
+from host import SourceError, Terminal, Variable, declared_secrets, masked, printable, width_of
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import traced_variables
@@ -20,9 +10,7 @@ from host.run.environment import SECRETS, SYSTEM, check_required
 from host.run.text import EMPTY
 
 
-def command(
-    session: Session, words: tuple[str, ...], all: bool, show_secrets: bool, format: str
-) -> None:
+def command(session: Session, words: tuple[str, ...], show_secrets: bool, format: str) -> None:
     """Show each variable of the command WORDS: value, source, rank, what it shadows.
 
     Names of variables behind the command's words show these only. Ranks: 1 the caller's
@@ -46,10 +34,8 @@ def command(
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
     relevant = {*callers, *definition.required_envs}
     relevant |= {name for name, one in every.items() if one.rank != SYSTEM or one.shadows}
-    wanted = shown.keys() & (names or (shown.keys() if all else relevant))
-    unset = [name for name in names if name not in shown]
-    order = sorted(wanted, key=lambda name: (not shown[name].rank, name))
-    described = [_described(name, shown.get(name)) for name in (*order, *unset)]
+    order = names or sorted(shown.keys() & relevant, key=lambda name: (not shown[name].rank, name))
+    described = [_described(name, shown.get(name)) for name in order]
     for path in layers.missing:
         session.messages.warn(f"{path}: this environment file does not exist")
     for entry in layers.unasked:

@@ -1,13 +1,11 @@
 """`self import`: make a command of each recipe in a justfile, Makefile, …"""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -60,7 +58,7 @@ def command(
     if folder.exists() and not update:
         hint = "to refresh an import, add --update; or name other words"
         raise OperationError(f"{folder}: already exists", hint)
-    scripts = dict(_scripts(session, tool, source, folder, recipes, root))
+    scripts = _scripts(session, tool, source, folder, recipes, root)
     with os_errors_explained(folder):
         make_directory(str(folder))
         if not (folder / "category.json").exists():
@@ -97,21 +95,20 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
 
 def _scripts(
     session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe], root: str
-) -> Iterator[tuple[Path, str]]:
-    """Yield the path and text of each script; warn of recipes that are skipped."""
-    seen: set[Path] = set()
+) -> dict[Path, str]:
+    """Return the text of each script by its path; warn of recipes that are skipped."""
+    scripts: dict[Path, str] = {}
     for recipe in recipes:
-        words = [word for word in re.split("[:/]+", recipe.name) if word]
-        path = folder.joinpath(*words[:-1], f"{words[-1] if words else ''}.sh")
-        if not words or not all(map(is_word, words)):
+        words = [word for word in re.split("[:/]+", recipe.name) if word] or [""]
+        path = folder.joinpath(*words[:-1], f"{words[-1]}.sh")
+        if not all(map(is_word, words)):
             session.messages.warn(f"{recipe.name}: skipped, because it cannot be a command's name")
-        elif path in seen:
-            session.messages.warn(
-                f"{recipe.name}: skipped, because another recipe has the same words"
-            )
+        elif path in scripts:
+            what = f"{recipe.name}: skipped, because another recipe has the same words"
+            session.messages.warn(what)
         else:
-            seen.add(path)
-            yield path, _script(tool, source, recipe, path.parent, root)
+            scripts[path] = _script(tool, source, recipe, path.parent, root)
+    return scripts
 
 
 def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -> str:
@@ -134,9 +131,6 @@ def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -
         recipe=shlex.quote(recipe.name),
     )
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
-    aliases = [*filter(is_word, definition.pop("aliases", ()))]
-    if aliases:
-        definition["aliases"] = aliases
     block = "".join(f"# {line}\n" for line in _json(definition).splitlines())
     code = f'# /// command\n{block}# ///\nexec {call} "$@"\n'
     return f"{_SHEBANG}{_mark(source, code)}\n{code}"

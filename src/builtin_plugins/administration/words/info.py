@@ -1,7 +1,5 @@
 """`self info`: names, versions, paths and counts of an installation."""
 
-from __future__ import annotations
-
 import platform
 import sys
 
@@ -17,32 +15,30 @@ def command(session: Session, format: str) -> None:
     If there is no installation, it shows where one would be.
     """
     layout = session.layout
-    config = None if session.is_missing else session.installation.config
     facts = {
         "program": session.program,
         "host": session.own_version,
         "python": platform.python_version(),
         "interpreter": sys.executable,
-        "installation": "complete" if config else f"none; run: {session.program} self init",
-        "name": config and config.name,
-        "version": config and config.version,
+        "installation": f"none; run: {session.program} self init",
     }
     paths = {"root": layout.root, "config_file": layout.config_file}
     counts = {}
-    if config:
+    if not session.is_missing:
         installation, lock = session.installation, session.plugins_known
-        inside = contents(Catalog(lock), (), deep=True)
-        plugins = {one.plugin for one in lock.trees if one.plugin}
-        plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
+        config = installation.config
+        facts |= {"installation": "complete", "name": config.name, "version": config.version}
         paths["commands_dir"] = installation.commands_dir
         paths["plugins_dir"] = installation.plugins_dir
         paths["settings_file"] = layout.settings_file
         paths["lock_file"] = installation.locks[0]
         for project in installation.around()[0][:1]:
             paths["project"] = project.root
-        counts["categories"] = len(inside.categories)
-        counts["commands"] = len(inside.commands)
-        counts["plugins"] = len(plugins)
+        inside = contents(Catalog(lock), (), deep=True)
+        plugins = {one.plugin for one in lock.trees if one.plugin}
+        plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
+        found = {"categories": inside.categories, "commands": inside.commands, "plugins": plugins}
+        counts = {name: len(those) for name, those in found.items()}
     if format == "json":
         session.show_json({**facts, "paths": paths, "counts": counts or None})
     else:

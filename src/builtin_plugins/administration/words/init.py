@@ -1,7 +1,5 @@
 """`self init`: make a complete installation from the files that the package ships."""
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Iterator, Mapping

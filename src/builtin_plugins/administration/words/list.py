@@ -1,14 +1,9 @@
 """`self list`."""
 
-from __future__ import annotations
-
 from host import UsageError
 from host.cli.listings import listing_text
+from host.cli.session import Session
 from host.cli.unknown_words import find_whole
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.cli.session import Session
 
 
 def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:

@@ -1,7 +1,5 @@
 """`self new`: make a working command, category or plugin to start from."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`self publish-installer`: print a script that installs the program for team members."""
 
-from __future__ import annotations
-
 import shlex
 
 from builtin_plugins.administration.team.init import came_from

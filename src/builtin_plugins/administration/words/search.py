@@ -1,13 +1,8 @@
 """`self search`."""
 
-from __future__ import annotations
-
 from host import Command, OperationError
 from host.cli.listings import rendered
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.cli.session import Session
+from host.cli.session import Session
 
 
 def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> None:

@@ -1,7 +1,5 @@
 """`self sync`: update an installation to its team's current state."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.plugins.contents import PluginVersion, read_contents
@@ -17,12 +15,7 @@ from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
 from builtin_plugins.plugins_folder.directory import DirectoryPlugin
-from builtin_plugins.plugins_folder.registry import (
-    Entry,
-    local_path,
-    read_registry,
-    registry_path,
-)
+from builtin_plugins.plugins_folder.registry import Entry, local_path, read_registry, registry_path
 from host import HostError, OperationError
 from host.cli.session import Session
 

@@ -1,20 +1,12 @@
 """`self trust`: decide which projects may run their commands."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import confirm
 from host import OperationError
 from host.cli.session import Session
-from host.cli.trust import (
-    change_trusted,
-    new_lines,
-    project_contents,
-    remember,
-    trusted_files,
-)
+from host.cli.trust import change_trusted, new_lines, project_contents, remember, trusted_files
 from host.run.projects import Project
 from host.run.trust import read_trusted
 

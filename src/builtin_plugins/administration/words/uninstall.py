@@ -1,7 +1,5 @@
 """`self uninstall`: remove an installation, but keep the user's files."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator, Mapping

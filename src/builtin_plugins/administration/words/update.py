@@ -4,10 +4,7 @@ Both change a copy of the environment and swap it in, so that the old version wo
 one is complete.
 """
 
-from __future__ import annotations
-
 import os
-import re
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -107,16 +104,8 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
             _swap_in(copy, layout, tx, undo)
             fast_forward(git, old, new)
 
-    now = _version_at(git, old)
     is_here = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
-    return now, now if is_here else _version_at(git, new), bring
-
-
-def _version_at(git: Git, commit: str) -> str:
-    """Return the version in a commit, and the shortened hash."""
-    project = git("show", f"{commit}:pyproject.toml").decode()
-    version = re.search('^version = "(.+)"', project, re.MULTILINE)
-    return f"{version[1]} ({commit[:12]})" if version else commit[:12]
+    return old[:12], (old if is_here else new)[:12], bring
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:

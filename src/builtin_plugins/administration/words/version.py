@@ -1,7 +1,5 @@
 """`self version`."""
 
-from __future__ import annotations
-
 import platform
 
 from host.cli.session import Session

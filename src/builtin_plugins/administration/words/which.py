@@ -1,7 +1,5 @@
 """`self which`."""
 
-from __future__ import annotations
-
 import sys
 
 from builtin_plugins.administration.pages import show_facts

@@ -1,7 +1,5 @@
 """Checks of an installation: missing files, permissions, and definitions without effect."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import stat
@@ -16,8 +14,7 @@ from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
-from builtin_plugins.administration.words.lint.linter import Lint
-from builtin_plugins.administration.words.lint.places import placed
+from builtin_plugins.administration.words.lint.linter import Lint, placed
 from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import locked
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
@@ -93,7 +90,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
     for path in (os.path.join(root, name) for name in _WRONG_PLACES):
         if os.path.isfile(path):
             yield finding(f"{path} is not read", f"move its lines to {file}")
-    if session.safe or _is_open(file):
+    if session.safe:
         return
     ours = session.installation.run_variables((session.program,))
     try:

@@ -1,18 +1,14 @@
 """`self lint`: the problems of definitions and scripts, each with its position."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from builtin_plugins.administration.pages import Finding, counted, grouped, plural
-from builtin_plugins.administration.words.lint.linter import Lint
-from builtin_plugins.administration.words.lint.places import placed
+from builtin_plugins.administration.words.lint.linter import Lint, placed
 from builtin_plugins.administration.words.lint.rules import shellcheck_findings
 from host import Problem
 from host.cli.session import Session
 
-_GITHUB = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
-_GITHUB_PROPERTY = _GITHUB | str.maketrans({":": "%3A", ",": "%2C"})
+_HELP = {"script": "the script answers --help", "page": "--help shows the page"}
 
 
 def command(session: Session, directory: str | None, format: str) -> int:
@@ -30,13 +26,13 @@ def command(session: Session, directory: str | None, format: str) -> int:
     found += shellcheck_findings(lint.shell_scripts, session.environ)
     findings = placed(found)
     if format == "json":
-        help_rows = [{"path": path, "answers": who} for path, who in lint.help]
-        session.show_json({"findings": [*map(_row, findings)], "help": help_rows})
+        session.show_json({"findings": [*map(_row, findings)], "help": lint.help})
     elif format == "github":
         session.show_lines(*map(_github_line, findings))
     else:
         _show_text(session, findings, lint.count)
-        session.show_lines(*_help_lines(lint.help))
+        for who, names in lint.help.items():
+            session.show_lines(f"{_HELP[who]}: {', '.join(sorted({*names}))}")
     return 1 if any(one.kind == "error" for one in findings) else 0
 
 
@@ -51,13 +47,6 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
         rows = [(at.path, f"{at.line}:{at.column}: {at.message}", one) for one, at in places]
         lines = grouped(rows, session.terminal)
         session.show("\n".join([*lines, "", counted(findings), ""]))
-
-
-def _help_lines(answers: Sequence[tuple[Sequence[str], str]]) -> Iterator[str]:
-    """Yield, for each kind of help, the commands whose `--help` it answers."""
-    for who, text in (("script", "the script answers --help"), ("page", "--help shows the page")):
-        if named := {" ".join(words) for words, one in answers if one == who}:
-            yield f"{text}: {', '.join(sorted(named))}"
 
 
 def _text(problem: Problem) -> str:
@@ -77,7 +66,6 @@ def _row(one: Finding) -> dict[str, object]:
 
 def _github_line(one: Finding) -> str:
     """Return a workflow command, which GitHub shows beside the line."""
-    at = one.problem
-    path = at.path.translate(_GITHUB_PROPERTY)
-    place = f"file={path},line={at.line},col={at.column},title=lint {one.rule}"
-    return f"::{'notice' if one.hint else 'error'} {place}::{_text(at).translate(_GITHUB)}"
+    at, level = one.problem, "notice" if one.hint else "error"
+    text = _text(at).replace("%", "%25")
+    return f"::{level} file={at.path},line={at.line},col={at.column},title=lint {one.rule}::{text}"

@@ -1,10 +1,9 @@
 """The checks of an installation, a plugin, a project or a folder of commands."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
+from functools import cache
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
@@ -22,21 +21,28 @@ from host import Definition, HostError, Problem
 from host.cli.session import Session
 from host.cli.trust import project_contents
 from host.cli.variables import settings_names
+from host.run import read_regular
 from host.run.catalog import Catalog
+from host.run.command import SYSTEMS
 from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderNode
 from host.run.installation import read_config
+from host.run.json_errors import offsets_of_keys, place_of_key
 from host.run.lock import Tree
 from host.run.projects import Project
+from host.run.script_definition import block_text
 from host.run.script_help import script_gets_help
+from host.run.suggestions import unknown_names
+
+_LARGEST = 16 << 20  # bytes of a JSON file
 
 
 class Lint:
     """One pass over definitions and scripts; each method yields findings.
 
     `count` is the number of definitions read. `shell_scripts` are the files that commands run with
-    a shell. `help` maps the words of each command to what answers `--help`: its "script" or the
-    "page". Names that the installation sets in settings.conf are known.
+    a shell. `help` has the words of the commands whose `--help` the "script" or the "page" answers.
+    Names that the installation sets in settings.conf are known.
     """
 
     def __init__(self, session: Session) -> None:
@@ -45,7 +51,7 @@ class Lint:
         self._session = session
         self.count = 0
         self.shell_scripts: list[str] = []
-        self.help: list[tuple[tuple[str, ...], str]] = []
+        self.help: dict[str, list[str]] = {}
 
     def here(self) -> Iterator[Finding]:
         """Check this installation, and the projects around the current directory."""
@@ -144,7 +150,8 @@ class Lint:
                 yield Finding("definition", error.problem)
                 continue
             self.count += 1
-            for problem in (*definition.warnings, *definition.foreign_systems()):
+            unknown_systems = unknown_names(definition.file, "os", definition.os, SYSTEMS)
+            for problem in (*definition.warnings, *unknown_systems):
                 yield Finding("definition", problem)
             yield from rules.unknown_keys(definition)
             yield from rules.default_command(definition, node)
@@ -158,5 +165,49 @@ class Lint:
             script = os.path.join(command.directory, command.entrypoint)
             gets_help = script_gets_help(command, "" if command.in_python else script)
             words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
-            self.help.append((tuple(words.split("/")), "script" if gets_help else "page"))
+            names = self.help.setdefault("script" if gets_help else "page", [])
+            names.append(words.replace("/", " "))
         return command
+
+
+def keys_of(path: str) -> tuple[str, dict[str, int]]:
+    """Return the JSON in a file or script and the offset of each key (`envs.NAME`, `args[1].type`).
+
+    Returns "" and no keys if the file cannot be read.
+    """
+    try:
+        text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
+        if not path.endswith(".json"):
+            text = block_text(text.splitlines())
+    except (HostError, FileNotFoundError, UnicodeDecodeError):
+        return "", {}
+    return text, offsets_of_keys(text)
+
+
+def placed(findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings sorted by position, each with a line and a column.
+
+    Paths below the current directory are relative to it.
+    """
+    keys = cache(keys_of)
+    found = set()
+    for one in findings:
+        at = one.problem
+        line, column = at.line, at.column or 1
+        if not line:
+            text, offsets = keys(at.path) if at.key else ("", {})
+            line, column = place_of_key(text, offsets, at.key)
+        place = (_relative(at.path), at.text, at.remedy, at.key, line, column)
+        found.add(one._replace(problem=Problem(*place)))
+    return sorted(found, key=_order)
+
+
+def _relative(path: str) -> str:
+    with suppress(OSError):
+        return path.removeprefix(f"{os.getcwd()}/")
+    return path
+
+
+def _order(one: Finding) -> tuple[object, ...]:
+    at = one.problem
+    return at.path, at.line, at.column, one.rule, at.message

@@ -1,26 +1,16 @@
 """The rules for one definition and its script, one function each."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from types import SimpleNamespace
 from typing import Any
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.io.bounded_call import bounded_call
-from host import (
-    Definition,
-    HostError,
-    Problem,
-    declared_secrets,
-    expand,
-    find_program,
-    is_secret,
-)
+from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
 from host.run import from_system, why_outside
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.folders import FolderNode
@@ -72,39 +62,24 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
     problems: list[Problem] = []
     messages: Any = SimpleNamespace(program="", warn=problems.append, debug=lambda _: None)
-    reader = _VariableReader((), definition, layers, messages, schemes)
+    reader = SourceReader((), definition, layers, messages, schemes)
     try:
         for source in _SOURCES:
             reader.read(source)
     except HostError as error:
         problems.append(error.problem)
     yield from (Finding("variables", one) for one in problems)
-
-
-class _VariableReader(SourceReader):
-    """Reads variables as a run does, and warns of references to undefined names.
-
-    A file of `env_files` that is missing, or that only a run can read, may define any name.
-    """
-
-    def expanded(
-        self,
-        text: str,
-        path: str,
-        key: str,
-        line: int = 0,
-        on_warning: Callable[[Problem], None] | None = None,
-    ) -> str:
+    texts = [("env_files", text) for text in definition.env_files]
+    if not (layers.missing or layers.unasked):  # such a file may define any name
+        texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
+    for key, text in texts:
         names: dict[str, None] = {}
         expand(text, names.setdefault)
-        in_env_file = line > 0
-        optional = {*_WITH_DEFAULT.findall(text), *self.definition.secrets}
-        unknown = self.layers.missing or self.layers.unasked
-        for name in names if not (in_env_file or unknown) else ():
-            if name not in optional and self.layers.get(name) is None and from_system(name) is None:
+        for name in names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}:
+            if layers.get(name) is None and from_system(name) is None:
+                what = f"nothing defines ${name}"
                 remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
-                self.messages.warn(Problem(path, f"nothing defines ${name}", remedy, key))
-        return super().expanded(text, path, key, line, on_warning)
+                yield Finding("variables", Problem(definition.file, what, remedy, key))
 
 
 def script_findings(
