@@ -64,9 +64,6 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
 
 def build_from(source: str, tx: Transaction) -> str:
     """Build and stage the wheel of a source distribution or directory; return the wheel's path."""
-    if os.path.isfile(source) and source.endswith(".whl"):
-        os.rename(source, path := os.path.join(tx.tree, os.path.basename(source)))
-        return path
     if has_pip():
         tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.tree, source)
     else:
@@ -122,10 +119,7 @@ def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
     printed = tx.installer.uv(
         *("pip", "compile", "-", "--python", sys.executable), *options, asked=asked
     )
-    try:
-        [package] = tomllib.loads(printed)["packages"]
-    except (LookupError, TypeError, ValueError):
-        raise OperationError(f"{wanted}: the lock that uv printed cannot be read") from None
+    [package] = tomllib.loads(printed)["packages"]
     return dict(package)
 
 

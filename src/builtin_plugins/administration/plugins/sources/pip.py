@@ -50,20 +50,24 @@ _WHEEL = ".whl"
 
 
 class Source(PluginSource):
-    """A wheel, a repository to build one from, or a requirement for the package index."""
+    """A requirement for the package index, a repository to build a wheel from, or a wheel.
+
+    `repository` is None without a repository, `requirement` for a wheel.
+    """
 
     suffixes = (_WHEEL,)
     name_hint = ""  # the name of a distribution cannot be changed
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
-        self.repository = None
+        self.repository = self.requirement = None
+        source = self.address or entry.name
         with suppress(UsageError):
-            self.repository = parse_package_repository(self.address)
+            found = self.repository = parse_package_repository(source)
+            self.requirement = found.requirement if found else parse_requirement(source)
         self.ref_in_address = self.repository.ref if self.repository else ""
         self.is_from_git = bool(self.repository)
-        is_wheel = entry.source.partition("?")[0].endswith(_WHEEL)
-        self.has_checksum = self.is_one_version = is_wheel and not self.repository
+        self.has_checksum = self.is_one_version = self.requirement is None
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
@@ -86,23 +90,22 @@ class Source(PluginSource):
 
     @property
     def is_pinned(self) -> bool:
-        if self.repository or self.is_one_version:
-            return self.is_one_version
-        versions = parse_requirement(self.entry.source).specifier
+        if self.requirement is None:
+            return True
+        versions = self.requirement.specifier  # empty for a repository
         return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
 
     def fetch(self, tx: Transaction) -> PluginVersion:
         complete_import_path()
         check_environment()
         os.mkdir(tx.tree)
-        if self.is_one_version:
+        if self.requirement is None:
             return self._fetch_wheel(tx)
-        if repository := self.repository:
-            name = self.entry.name or canonicalize_name(repository.requirement.name)
-            entry = repository.fetch(self.entry, tx)
+        name = self.entry.name or canonicalize_name(self.requirement.name)
+        if self.repository:
+            entry = self.repository.fetch(self.entry, tx)
             return PluginVersion(entry.replaced(name=name), unbuilt=True)
-        requirement = parse_requirement(self.entry.source)
-        name = self.entry.name or canonicalize_name(requirement.name)
+        requirement = parse_requirement(str(self.requirement))
         if version := self.entry.version:
             try:
                 at_least = f">={Version(version).public}"
@@ -161,10 +164,7 @@ class Source(PluginSource):
         return list(distributions.needed(found.requires, self._extras()))
 
     def _extras(self) -> Collection[str]:
-        if self.repository:
-            return self.repository.requirement.extras
-        by_name = self.entry.source and "/" not in self.entry.source
-        return parse_requirement(self.entry.source).extras if by_name else ()
+        return self.requirement.extras if self.requirement else ()
 
     def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
         """Install the wheel and its requirements into a copy of the environment, and check that.
