@@ -1,0 +1,17 @@
+"""The words of disabled plugins, used to explain an unknown word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.plugins_folder.registry import effective_registry
+from host import Disabled, Installation, hookimpl
+
+
+@hookimpl
+def discover_commands(installation: Installation) -> Iterator[Disabled]:
+    for name, entry in effective_registry(installation.plugins_dir).entries.items():
+        if not entry.enabled:
+            found = source_of(entry).contents_now(installation.plugins_dir)
+            yield Disabled(name, (*found.commands, *found.declared))
