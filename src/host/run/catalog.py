@@ -100,8 +100,7 @@ class DeclaredNode(Node):
         self._below = [one for one in declared if one.words[: len(words)] == words]
 
     def enter(self, word: str) -> "DeclaredNode | None":
-        node = DeclaredNode(self.tree, (*self.at, word), self._below)
-        return node if any(one.runs for one in node._below) else None
+        return self.inside().get(word)
 
     def inside(self) -> "dict[str, DeclaredNode]":
         depth = len(self.at)
