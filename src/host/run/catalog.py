@@ -137,8 +137,6 @@ class Catalog:
     is called only if the lock's trees do not have the command. `problems` are those of projects.
     """
 
-    __slots__ = ("_around", "_declared", "_folders", "_projects", "_read", "problems")
-
     def __init__(
         self, lock: "Lock", read: "Read" = read_definition, around: "Around | None" = None
     ) -> None:
