@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builtin_plugins.administration import hooks as self_words
-from builtin_plugins.administration.plugins import hooks as plugin_words
 from builtin_plugins.administration.templates import filled
 from host import CommandDeclaration
 from host.cli.global_options import OPTIONS
@@ -78,7 +77,7 @@ def man_page(date: str) -> Iterator[str]:
 
 
 def _declared() -> list[CommandDeclaration]:
-    found = [*self_words.discover_commands(), *plugin_words.discover_commands()]
+    found = self_words.discover_commands()
     return [one for one in found if isinstance(one, CommandDeclaration)]
 
 

@@ -1,15 +1,25 @@
-"""The `self` commands and their arguments; the module named after the first word runs one.
+"""The `self` commands and their arguments.
 
-The module is imported when the command runs. Its function is `command`; `new` has one per kind.
+A command's module has its name and is imported when it runs; the function is `command`.
 """
 
 from collections.abc import Iterator
-from keyword import iskeyword
 from typing import Any
 
 from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
+_HERE = "builtin_plugins.administration"
+_ELSEWHERE = {  # the entrypoints of the other commands, below _HERE
+    "import": "words.import_:command",
+    "launcher": "program.launcher:command",
+    "new category": "words.new:new_category",
+    "new command": "words.new:new_command",
+    "new plugin": "words.new:new_plugin",
+    "news": "program.news:command",
+    "plugin disable": "plugins.words.enable_disable:disable",
+    "plugin enable": "plugins.words.enable_disable:enable",
+}
 # `launcher` is for install.sh and `self update`, `news` for the end of listings.
 _HIDDEN = ("launcher", "news")
 
@@ -19,7 +29,13 @@ _NEW_WORDS = {**_WORDS, "complete": "none"}
 _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", required=True, choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
-_PLUGIN = argument("name", required=True, complete="none")
+_NEW_PLUGIN = argument("name", required=True, complete="none")
+_PLUGIN = {**_NEW_PLUGIN, "complete": f"{_HERE}.plugins.words.name_completion:plugin_names"}
+_PLUGINS = {**_PLUGIN, "name": "names...", "required": False}
+_SOURCE = {
+    **argument("source", required=True),
+    "complete": f"{_HERE}.plugins.words.name_completion:sources",
+}
 
 _ABOUT = free("--description", "TEXT", "A description of one line.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")
@@ -36,25 +52,21 @@ _INSTALL = argument("--install", "Set up completion for every new shell.")
 _LANGUAGES = ["bash", "python", "node", "sh"]
 _LANGUAGE = argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES)
 _LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
-_FORMATS = "host.cli.completion:formats"
-_LISTING_FORMAT = argument(
-    "--format",
-    "text, json, tree or a plugin's format.",
-    value="FORMAT",
-    default="text",
-    complete=_FORMATS,
-)
+_LISTING_FORMAT = {
+    **argument("--format", "text, json, tree or a plugin's format.", value="FORMAT"),
+    "default": "text",
+    "complete": "host.cli.completion:formats",
+}
 _MOVE = argument("--move", "Remove the original script.")
 _NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
+_DRY_RUN = argument("--dry-run", "Only show what would change.")
 _PURGE = argument("--purge", "Also remove your commands, plugins and settings.")
 _PYTHON = argument("--python", "Make a pip package with Python hooks and tests.")
 _INTO_PLUGIN = free("--plugin", "NAME", "Write into plugins/NAME.")
 _A_PROJECT = argument("--project", "Make a project with an example.", conflicts=["--name"])
 _FORGET = argument("--forget", "Stop trusting the project.", conflicts=["--yes"])
 _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
-_PROJECT = argument(
-    "directory", "The project's directory; by default the nearest project.", complete="directory"
-)
+_PROJECT = argument("directory", "By default the nearest project.", complete="directory")
 _TRUSTED = argument(
     "--list", "Show the trusted projects.", conflicts=["directory", "--forget", "--yes"]
 )
@@ -62,14 +74,12 @@ _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer thi
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
-_WHERE = argument(
-    "words...", "Category of the commands; by default the tool's name.", complete="none"
-)
+_WHERE = argument("words...", "Their category; by default the tool's name.", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 
 # The description of each, and its arguments.
-_COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
+_COMMANDS: dict[str, tuple[Any, ...]] = {
     "completion": ("Complete words with Tab in bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
     "doctor": ("Check this installation", _FIX, FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
@@ -93,8 +103,48 @@ _COMMANDS: dict[str, tuple[str, *tuple[dict[str, Any], ...]]] = {
         *(_NEW_WORDS, _LANGUAGE, _ABOUT, _FOLDER, _FROM, _MOVE),
     ),
     "new category": ("Make a category for new commands", _NEW_WORDS, _ABOUT),
-    "new plugin": ("Make a plugin in a new directory", _PLUGIN, _PYTHON),
+    "new plugin": ("Make a plugin in a new directory", _NEW_PLUGIN, _PYTHON),
     "news": ("Report new commits of the team, and fetch once a day",),
+    "plugin add": (
+        "Add a plugin from a directory, git, an archive, pip or a catalogue",
+        _SOURCE,
+        free("--ref", "REF", "A branch, tag or commit of a git repository."),
+        free("--name", "NAME", "Name of the plugin in this installation."),
+        free("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
+        free("--prefix", "TEXT", "Add only scripts whose names begin with TEXT; drop TEXT."),
+        free("--split", "TEXT", "Separator of the words in the names of scripts."),
+        argument("--ssh", "Clone user/repo over ssh."),
+        argument("--gitlab", "user/repo is on GitLab."),
+        argument("--bitbucket", "user/repo is on Bitbucket.", conflicts=["--gitlab"]),
+        argument("--team", "Record the plugin in registry.json, for the whole team."),
+        argument("--force", "Add the plugin even if another command has the same words."),
+        YES,
+        TIMEOUT,
+    ),
+    "plugin list": ("List all plugins", FORMAT),
+    "plugin search": (
+        "Find plugins in the catalogues that cli.json names",
+        argument("text...", complete="none"),
+        FORMAT,
+        TIMEOUT,
+    ),
+    "plugin show": ("Show everything about a plugin", _PLUGIN, FORMAT),
+    "plugin update": ("Update plugins to their newest versions", _PLUGINS, _DRY_RUN, YES, TIMEOUT),
+    "plugin rollback": (
+        "Go back to an earlier version",
+        _PLUGIN,
+        argument("version", complete="none"),
+    ),
+    "plugin remove": ("Remove a plugin", _PLUGIN, YES),
+    "plugin enable": ("Enable a plugin", _PLUGIN),
+    "plugin disable": ("Disable a plugin, but keep its files", _PLUGIN),
+    "plugin sync": (
+        "Add the plugins that a shared registry lists",
+        argument("file"),
+        _DRY_RUN,
+        YES,
+        TIMEOUT,
+    ),
     "publish-installer": ("Print an install.sh for your team", argument("source", complete="none")),
     "search": ("Find commands by name or description", _TEXT, _ALL, _LISTING_FORMAT),
     "sync": ("Update this installation from its team's repository", YES, TIMEOUT),
@@ -114,6 +164,12 @@ _SYNONYMS = {
     "init": ("setup",),
     "list": ("ls", "commands", "all", "tasks"),
     "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
+    "plugin add": ("install", "add", "plugin install"),
+    "plugin list": ("plugins", "plugin ls"),
+    "plugin remove": ("remove", "rm", "plugin rm", "plugin uninstall"),
+    "plugin show": ("plugin info",),
+    "plugin sync": ("sync",),
+    "plugin update": ("plugin upgrade",),
     "update": ("upgrade", "selfupdate", "self-update"),
 }
 
@@ -122,16 +178,18 @@ _SYNONYMS = {
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self",), "self", "Manage this program and its plugins")
     yield CategoryDeclaration(("self", "new"), "new", "Make a command, a category or a plugin")
-    for words, (description, *arguments) in _COMMANDS.items():
-        module, _, kind = words.partition(" ")
-        module = module.replace("-", "_") + "_" * iskeyword(module)
-        place = f"administration.{'program' if words in _HIDDEN else 'words'}.{module}"
+    about = "Add, list, update and remove plugins"
+    yield CategoryDeclaration(("self", "plugin"), "plugin", about)
+    for name, (description, *arguments) in _COMMANDS.items():
+        words = name.split()
+        package = "plugins.words" if words[0] == "plugin" else "words"
+        usual = f"{package}.{words[-1].replace('-', '_')}:command"
         definition = {
-            "name": words,
+            "name": name,
             "description": description,
-            "hidden": words in _HIDDEN,
-            "entrypoint": f"builtin_plugins.{place}:{f'{module}_{kind}' if kind else 'command'}",
+            "hidden": name in _HIDDEN,
+            "entrypoint": f"{_HERE}.{_ELSEWHERE.get(name, usual)}",
             "args": arguments,
-            "x-synonyms": _SYNONYMS.get(words, ()),
+            "x-synonyms": _SYNONYMS.get(name, ()),
         }
-        yield CommandDeclaration(("self", *words.split()), definition)
+        yield CommandDeclaration(("self", *words), definition)

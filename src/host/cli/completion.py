@@ -53,7 +53,7 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         words = words[1:] or [""]
         dropped = broken_at(words[-1], breaks, quote)
     try:
-        found = complete_words(words[:-1], words[-1], installation, lock)
+        found = Completer(installation, lock).words(words[:-1], words[-1])
     except HostError:
         found = Offer()
     lines: list[str] = []
@@ -67,109 +67,104 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
     return "".join(f"{line}\n" for line in (found.beside, *dict.fromkeys(lines)))
 
 
-def complete_words(
-    words: "Sequence[str]", current: str, installation: "OpenInstallation", lock: "Lock"
-) -> Offer:
-    """Return what can follow `words`, if `current` is the beginning of the next word."""
-    left, asks_help = list(words), False
-    while left and left[0].startswith("-"):
-        option, value = take_option(left)
-        if option in VALUES and value is None:
-            return Offer([(one, "") for one in VALUES[option]])
-        asks_help = asks_help or option in ("-h", "--help")
-    if left[:1] == ["help"]:
-        asks_help = True
-        del left[0]
-    catalog = Catalog(lock, around=installation.around)
-    found = catalog.find(left, whole=True)
-    rest, is_own = left[len(found.words) :], found.words[:1] == (RESERVED,)
-    if found.kind == "category" and not rest:
-        if current.startswith("-") and not is_own:
-            return Offer(
-                [(f"--{one.partition('--')[2].split()[0]}", OPTIONS[one]) for one in OPTIONS]
-            )
-        return Offer(_inside(catalog, found, current, asks_help=asks_help))
-    definition = found.definition if found.kind == "command" else None
-    if definition is None or not definition.args or asks_help:
-        offer = Offer(beside=NONE if asks_help or is_own else FILES)
-    else:
-        offer = arguments(definition, rest, current, installation, lock)
-    if found.kind == "command" and not rest:
-        offer.candidates = [*offer.candidates, *_inside(catalog, found, current)]
-    return offer
+class Completer:
+    """Finds the candidates in an installation."""
+
+    def __init__(self, installation: "OpenInstallation", lock: "Lock") -> None:
+        self.installation = installation
+        self.catalog = Catalog(lock, around=installation.around)
+
+    def words(self, given: "Sequence[str]", current: str) -> Offer:
+        """Return what can follow the words `given`; the next word begins with `current`."""
+        left, asks_help = list(given), False
+        while left and left[0].startswith("-"):
+            option, value = take_option(left)
+            if option in VALUES and value is None:
+                return Offer([(one, "") for one in VALUES[option]])
+            asks_help = asks_help or option in ("-h", "--help")
+        if left[:1] == ["help"]:
+            asks_help = True
+            del left[0]
+        found = self.catalog.find(left, whole=True)
+        rest, is_own = left[len(found.words) :], found.words[:1] == (RESERVED,)
+        if found.kind == "category" and not rest:
+            if current.startswith("-") and not is_own:
+                names = [(one, text) for form, text in OPTIONS.items() for one in form.split()]
+                return Offer([one for one in names if one[0].startswith("--")])
+            return Offer(self._inside(found, current, asks_help=asks_help))
+        definition = found.definition if found.kind == "command" else None
+        if definition is None or not definition.args or asks_help:
+            offer = Offer(beside=NONE if asks_help or is_own else FILES)
+        else:
+            offer = self._arguments(definition, rest, current)
+        if found.kind == "command" and not rest:
+            offer.candidates = [*offer.candidates, *self._inside(found, current)]
+        return offer
+
+    def _inside(
+        self, category: "Match", current: str, *, asks_help: bool = False
+    ) -> "list[Candidate]":
+        """Return the words of a category that listings show, and the aliases of its commands.
+
+        A hidden command is included only if it is typed in full. `help` adds its topics.
+        """
+        names: list[Candidate] = [] if category.words else [("help", "Show help")]
+        for one in self.catalog.children(category)[0]:
+            word, definition = one.words[-1], one.definition
+            if one.kind == "category" or definition is None:
+                names.append((word, one.description))
+            elif definition.compatible:
+                names += [
+                    (name, one.description)
+                    for name in (word, *definition.aliases)
+                    if not definition.hidden or name == current
+                ]
+        if asks_help and not category.words:
+            from host.cli.topics import TOPICS
+
+            names += [(one, "Help topic") for one in TOPICS]
+        return sorted(names)
+
+    def _arguments(self, definition: "Definition", words: "Sequence[str]", current: str) -> Offer:
+        """Return the candidates for a command's declared arguments."""
+        from host.run.argument_parser import CommandLine
+
+        line = CommandLine(definition.args, words)
+        read_typed(line)
+        argument, before = line.waiting, ""
+        name, sign, _ = current.partition("=")
+        if argument is None and not line.ended and current.startswith("-"):
+            argument = line.options.get(name) if sign else None
+            if argument is None or argument.flag:
+                options = [(name, one.description) for name, one in line.options.items()]
+                return Offer(options if words else [*options, ("--help", "Show help")])
+            before = f"{name}="
+        positional = [one for one in definition.args if not one.option]
+        if argument is None and positional:
+            at = min(len(line.loose), len(positional) - 1)
+            if at == len(line.loose) or positional[at].repeats:
+                argument = positional[at]
+        if argument is None:
+            return Offer()
+        if is_reference(argument.complete) and not definition.file:
+            from host.run.importing import load_reference
+
+            offer: Offer = load_reference(argument.complete)(line.loose, self)
+        else:
+            offer = values_of(argument, definition)
+        offer.candidates = [(f"{before}{one}", about) for one, about in offer.candidates]
+        return offer
 
 
-def _inside(
-    catalog: Catalog, category: "Match", current: str, *, asks_help: bool = False
-) -> "list[Candidate]":
-    """Return the words of a category that listings show, and the aliases of its commands.
-
-    A hidden command is included only if it is typed in full. `help` adds its topics.
-    """
-    names: list[Candidate] = [] if category.words else [("help", "Show help")]
-    for one in catalog.children(category)[0]:
-        word, definition = one.words[-1], one.definition
-        if one.kind == "category" or definition is None:
-            names.append((word, one.description))
-        elif definition.compatible:
-            names += [
-                (name, one.description)
-                for name in (word, *definition.aliases)
-                if not definition.hidden or name == current
-            ]
-    if asks_help and not category.words:
-        from host.cli.topics import TOPICS
-
-        names += [(one, "Help topic") for one in TOPICS]
-    return sorted(names)
-
-
-def command_words(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> Offer:
+def command_words(given: "Sequence[str]", completer: Completer) -> Offer:
     """Return the words of categories and commands, for arguments that name a command."""
-    found = complete_words(given, "", installation, lock)
+    found = completer.words(given, "")
     return Offer([one for one in found.candidates if one[0] not in NOT_CATEGORIES])
 
 
 def formats(*_: object) -> Offer:
     """Return the built-in formats of listings."""
     return Offer([(one, "") for one in FORMATS])
-
-
-def arguments(
-    definition: "Definition",
-    words: "Sequence[str]",
-    current: str,
-    installation: "OpenInstallation",
-    lock: "Lock",
-) -> Offer:
-    """Return the candidates for a command's declared arguments."""
-    from host.run.argument_parser import CommandLine
-
-    line = CommandLine(definition.args, words)
-    read_typed(line)
-    argument, before = line.waiting, ""
-    name, sign, _ = current.partition("=")
-    if argument is None and not line.ended and current.startswith("-"):
-        argument = line.options.get(name) if sign else None
-        if argument is None or argument.flag:
-            options = [(name, one.description) for name, one in line.options.items()]
-            return Offer(options if words else [*options, ("--help", "Show help")])
-        before = f"{name}="
-    positional = [one for one in definition.args if not one.option]
-    if argument is None and positional:
-        at = min(len(line.loose), len(positional) - 1)
-        if at == len(line.loose) or positional[at].repeats:
-            argument = positional[at]
-    if argument is None:
-        return Offer()
-    if is_reference(argument.complete) and not definition.file:
-        from host.run.importing import load_reference
-
-        offer: Offer = load_reference(argument.complete)(line.loose, installation, lock)
-    else:
-        offer = values_of(argument, definition)
-    offer.candidates = [(f"{before}{one}", about) for one, about in offer.candidates]
-    return offer
 
 
 def read_typed(line: "CommandLine") -> None:

@@ -22,13 +22,6 @@ class Contents(Record):
     commands: tuple[Command, ...]
     problems: tuple[Problem, ...]
 
-    def listed(self, *, everything: bool) -> Contents:
-        """Return it without hidden commands and those for other systems, unless `everything`."""
-        if everything:
-            return self
-        shown = [one for one in self.commands if one.definition.is_listed]
-        return self.replaced(commands=tuple(shown))
-
 
 def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:
     """Return the contents of the category `words`, with `deep` recursively.

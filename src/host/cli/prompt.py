@@ -37,7 +37,7 @@ def ask_missing(
     asked = [one for one in definition.args if one.required and one.name not in line.texts]
     with RaisedInterrupts():
         for argument in asked:
-            line.texts[argument.name] = _answers(line, definition, argument, missing)
+            line.texts[argument.name] = [_answer(line, definition, argument, missing)]
     line.check()
     words = _whole_line(line, asked, args)
     shown = masked_words(definition.args, words)
@@ -45,18 +45,16 @@ def ask_missing(
     return words, line.variables()
 
 
-def _answers(
+def _answer(
     line: CommandLine, definition: Definition, argument: Argument, missing: UsageError
-) -> list[str]:
-    """Ask for one argument; return its texts, several only if the argument repeats."""
+) -> str:
+    """Ask for one argument; return its text."""
     name, about = argument.bare_name, explanation(argument)
-    ends = " (an empty line ends)" if argument.repeats else ""
-    _say(f"{name}: {about}{ends}" if about or ends else name)
+    _say(f"{name}: {about}" if about else name)
     offer = values_of(argument, definition)
     words = [word for word, _ in offer.candidates]
     if argument.choices_from and words:
         _say("  " + "  ".join(words))
-    found: list[str] = []
     while True:
         try:
             text = _read(f"{name}: ", argument.secret, None if offer.beside != NONE else words)
@@ -64,14 +62,12 @@ def _answers(
             os.write(2, b"\n")
             raise missing from None
         try:
-            if text:
-                line.check_text(argument, text)
-                found.append(text)
+            line.check_text(argument, text)
         except UsageError as error:
             _say(error.problem.text)
             continue
-        if found and not (text and argument.repeats):
-            return found
+        if text:
+            return text
 
 
 def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:

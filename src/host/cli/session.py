@@ -251,7 +251,8 @@ class Session:
         inside = self.contents(words, deep=deep)
         for problem in inside.problems:
             self.messages.warn(problem)
-        return inside.listed(everything=everything)
+        shown = [one for one in inside.commands if everything or one.definition.is_listed]
+        return inside.replaced(commands=tuple(shown))
 
     def find(self, words: tuple[str, ...]) -> Match:
         """Return the command or category that the leading `words` name; raises DefinitionError."""

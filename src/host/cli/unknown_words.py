@@ -59,7 +59,7 @@ def unknown(
         for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
             return UsageError(_unknown(found, word), f"{path} is not a command: {reason}")
     inside = session.contents((), deep=True)
-    others = [one.words for one in inside.listed(everything=False).commands]
+    others = [one.words for one in inside.commands if one.definition.is_listed]
     others += [one.words for one in inside.categories]
     others += [("help", one) for one in topics]
     return unknown_in(session.program, session.lock, found, word, others)

@@ -3,18 +3,14 @@
 import os
 
 from host import DefinitionError
-from host.cli.completion import FILES, Offer
+from host.cli.completion import FILES, Completer, Offer
 from host.run.json_file import read_json
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.run.installation import OpenInstallation
 
-
-def plugin_names(_given: object, installation: "OpenInstallation", _lock: object) -> Offer:
+def plugin_names(_given: object, completer: Completer) -> Offer:
     """Return the names of the directories in `plugins/`, and of packages with a kept version."""
-    names = set()
-    for directory in (installation.plugins_dir, f"{installation.plugins_dir}/.versions"):
+    names, plugins_dir = set(), completer.installation.plugins_dir
+    for directory in (plugins_dir, f"{plugins_dir}/.versions"):
         try:
             names |= {one.name for one in os.scandir(directory) if one.is_dir()}
         except OSError:
@@ -22,8 +18,9 @@ def plugin_names(_given: object, installation: "OpenInstallation", _lock: object
     return Offer([(name, "") for name in sorted(names) if not name.startswith(".")])
 
 
-def sources(_given: object, installation: "OpenInstallation", _lock: object) -> Offer:
+def sources(_given: object, completer: Completer) -> Offer:
     """Return files, and the names in the last copy of the catalogues."""
+    installation = completer.installation
     try:
         copy = read_json(installation.cached("catalogue")) if installation.config.catalogues else {}
         names = [(str(one["name"]), str(one["description"])) for one in copy["plugins"]]
