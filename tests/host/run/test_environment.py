@@ -289,4 +289,4 @@ def test_values_that_expand_to_more_than_the_system_takes(install):
     )
     result = made.run("demo", "show")
     assert (result.status, result.stdout) == (126, "")
-    assert " are too large for this system; unset large variables" in result.stderr
+    assert ": Argument list too long; unset large variables" in result.stderr
