@@ -100,8 +100,7 @@ class DeclaredNode(Node):
         self._below = [one for one in declared if one.words[: len(words)] == words]
 
     def enter(self, word: str) -> "DeclaredNode | None":
-        node = DeclaredNode(self.tree, (*self.at, word), self._below)
-        return node if any(one.runs for one in node._below) else None
+        return self.inside().get(word)
 
     def inside(self) -> "dict[str, DeclaredNode]":
         depth = len(self.at)
@@ -137,8 +136,6 @@ class Catalog:
     `read` reads a definition file, directly or through an index. `around` finds the projects; it
     is called only if the lock's trees do not have the command. `problems` are those of projects.
     """
-
-    __slots__ = ("_around", "_declared", "_folders", "_projects", "_read", "problems")
 
     def __init__(
         self, lock: "Lock", read: "Read" = read_definition, around: "Around | None" = None

@@ -250,12 +250,7 @@ class FolderNode(Node):
         """Whether there are commands or categories below the command here."""
         if not self.owned:
             return self.holds_commands()
-        try:
-            if posix.stat(self.at).st_nlink == _NO_SUBFOLDERS:
-                return False
-        except OSError:
-            return False
-        return bool(self.inside())
+        return posix.stat(self.at).st_nlink != _NO_SUBFOLDERS and bool(self.inside())
 
     def holds_commands(self) -> bool:
         """Return whether there is a category.json here, or a command here or below."""
@@ -310,8 +305,7 @@ class FolderNode(Node):
         outermost = (self.project.definition,) if self.project else ()
         found = (node and node.defaults) or outermost
         for node in reversed(pending):
-            has_some = _mentions(f"{node.at}/category.json", _DEFAULTS)
-            own = node.category() if has_some else None
+            own = node.category() if _mentions(f"{node.at}/category.json", _DEFAULTS) else None
             found = node.defaults = (*found, own) if own else found
         return found
 

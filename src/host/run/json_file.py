@@ -1,5 +1,7 @@
 """Strict JSON from regular files, and typed access to it; errors name the file and key or line."""
 
+from _json import make_scanner
+
 from host.errors import DefinitionError, Problem
 from host.run import read_regular
 from host.run.expand import is_name
@@ -7,7 +9,7 @@ from host.run.text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
 _SIZE_LIMIT = 16 * 1024 * 1024
@@ -41,7 +43,8 @@ def parse_json(path: str, content: bytes) -> "Any":
     text = text_of(path, content, DefinitionError)
     what = token = ""
     try:
-        value, end = _scanner()(text, _skip_blanks(text, 0))
+        # The C scanner itself, because importing `json` takes 7 ms.
+        value, end = make_scanner(_Rules)(text, _skip_blanks(text, 0))  # type: ignore[arg-type]
         if _skip_blanks(text, end) == len(text):
             return value
     except NotStrictError as error:
@@ -63,7 +66,7 @@ class _Rules:
     """The attributes that the C scanner of the `json` module reads."""
 
     strict = True
-    object_hook = None
+    object_hook = array_hook = None
     parse_float = Number
     parse_int = int
 
@@ -78,26 +81,6 @@ class _Rules:
     @staticmethod
     def parse_constant(name: str) -> "Any":
         raise NotStrictError(f"{name} is not JSON; expected a number", name)
-
-
-def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
-    """Return the C scanner itself, because importing `json` takes 7 ms.
-
-    If the interpreter lacks it or needs more attributes, return a decoder of the `json` module
-    with the same rules.
-    """
-    try:
-        from _json import make_scanner
-
-        return make_scanner(_Rules)  # type: ignore[arg-type]  # only reads attributes
-    except (ImportError, AttributeError):
-        from json import JSONDecoder
-
-        return JSONDecoder(
-            object_pairs_hook=_Rules.object_pairs_hook,
-            parse_float=Number,
-            parse_constant=_Rules.parse_constant,
-        ).raw_decode
 
 
 class Fields:
@@ -153,8 +136,7 @@ class Fields:
 
     def typed(self, key: str, kind: type, expected: str) -> "Any":
         """Return the value of `key`, which must be of this type, or None."""
-        self.known.add(key)
-        value = self.values.get(key)
+        value = self.value(key)
         if value is not None and type(value) is not kind:
             raise self.wrong(key, expected, value)
         return value

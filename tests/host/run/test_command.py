@@ -101,19 +101,6 @@ def test_what_is_no_json(tmp_path, text, message):
     assert refused(tmp_path, text).startswith(message)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [SYNTAX[name] for name in ("NaN", "key twice", "trailing comma", "too deep", "text after")],
-)
-def test_an_interpreter_without_the_bare_scanner_reads_the_same(
-    tmp_path, monkeypatch, text, message
-):
-    monkeypatch.setitem(sys.modules, "_json", None)
-    read = parse_json("file", b'{"a": [1.50, null, "x"]}')
-    assert (read, str(read["a"][0])) == ({"a": [1.5, None, "x"]}, "1.50")
-    assert refused(tmp_path, text).startswith(message)
-
-
 @pytest.mark.parametrize("tail", ["", "x", "]" * 2000, ",]"])
 def test_no_depth_is_an_internal_error(tmp_path, tail):
     """Whatever the interpreter's own limit is, and however much of it a caller has used."""
