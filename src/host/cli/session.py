@@ -1,4 +1,4 @@
-"""The session of `self`, listings and help pages: installation, lock and stdout, on demand."""
+"""The session for `self`, listings and help pages: the installation, its lock and stdout."""
 
 from __future__ import annotations
 

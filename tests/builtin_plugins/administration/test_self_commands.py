@@ -226,7 +226,11 @@ def test_a_word_without_arguments_takes_none(install: Install) -> None:
 @pytest.mark.parametrize("words", [["env"], ["which"]])
 def test_env_and_which_want_a_command(traced: Made, words: list[str]) -> None:
     category = traced.run("self", *words, "a")
-    assert category.all == (2, "", "cli: a is a category; name one of its commands\n")
+    assert category.all == (
+        2,
+        "",
+        "cli: a is a category, not a command; name one of its commands\n",
+    )
     assert traced.run("self", *words, "a", "c").status == 2
     missing = traced.run("self", *words)
     assert (missing.status, missing.stdout) == (2, "")
