@@ -128,10 +128,8 @@ def check_fast_forward(
     `git` runs in the checkout.
     """
     if git("merge-base", old, new).decode().strip() != old:
-        raise OperationError(
-            f"{git.directory}: has local commits, so it cannot be fast-forwarded",
-            f"run: {remedy}",
-        )
+        what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
+        raise OperationError(what, f"run: {remedy}")
     with suppress(OperationError):  # it also fails if files differ
         git("update-index", "-q", "--refresh")
     try:

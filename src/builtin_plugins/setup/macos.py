@@ -10,6 +10,7 @@ from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.tool_settings import Settings, variable
 from host import OperationError, find_program
 
+_BREWS = ("brew", "/opt/homebrew/bin/brew", "/usr/local/bin/brew")
 _MARK = "# made by setup for the cask "
 
 
@@ -47,11 +48,7 @@ def uninstall(settings: Settings, _: Reporter) -> bool:
 
 def _find_brew(environ: Mapping[str, str]) -> str:
     """Return the path of brew, "" if it is not found."""
-    own = environ.get("HOMEBREW_PREFIX")
-    prefixes = [own] if own else ["/opt/homebrew", "/usr/local"]
-    usual = [os.path.join(prefix, "bin", "brew") for prefix in prefixes]
-    found = (find_program(one, environ) for one in ("brew", *usual))
-    return next(filter(None, found), "")
+    return next(filter(None, (find_program(one, environ) for one in _BREWS)), "")
 
 
 def _run_brew(action: str, settings: Settings) -> None:

@@ -46,19 +46,12 @@ def _tree(plugin: Plugin, record: CommandTree) -> Tree:
     return Tree(absolute_path(record.path), owner, record.dev is True, scripts)
 
 
-def _command(plugin: Plugin, record: CommandDeclaration) -> Declared:
-    fields = {"entrypoint": None, **record.definition}
-    return _declared(plugin, record.words, fields, runs=True)
-
-
-def _category(plugin: Plugin, record: CategoryDeclaration) -> Declared:
-    fields = {"name": record.name, "description": record.description}
-    return _declared(plugin, record.words, fields, runs=False)
-
-
-def _declared(
-    plugin: Plugin, words: tuple[str, ...], fields: dict[str, Any], *, runs: bool
-) -> Declared:
+def _declared(plugin: Plugin, record: CommandDeclaration | CategoryDeclaration) -> Declared:
+    words, runs = record.words, isinstance(record, CommandDeclaration)
+    if isinstance(record, CommandDeclaration):
+        fields = {"entrypoint": None, **record.definition}
+    else:
+        fields = {"name": record.name, "description": record.description}
     if not words:
         raise ValueError("a command or category needs words")
     if words[0] == RESERVED and not plugin.ours:
@@ -115,8 +108,8 @@ def _words(words: tuple[str, ...]) -> tuple[str, ...]:
 # The check of each kind of record that the lock contains.
 CHECKED: dict[type[Record], Callable[[Plugin, Any], Checked]] = {
     CommandTree: _tree,
-    CommandDeclaration: _command,
-    CategoryDeclaration: _category,
+    CommandDeclaration: _declared,
+    CategoryDeclaration: _declared,
     EnvSource: _source,
     SecretScheme: _scheme,
 }

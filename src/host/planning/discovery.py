@@ -16,7 +16,7 @@ from host.errors import HostError, InstallationError
 from host.hookspecs import OWN_DISTRIBUTION, PROJECT
 from host.planning.cache_files import write_lock
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
-from host.planning.loading import LoadedPlugin, short_reason, source_files
+from host.planning.loading import LoadedPlugin, source_files
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
 from host.run.environment import LOAD_ORDER
@@ -84,12 +84,9 @@ def ask_plugins(
     points = entry_points()
     builtin = [one for one in points if one.ours]
     collected.ask_builtin(builtin, ["prepare", *_ASKED] if prepare else _ASKED, record)
-    others = collected.third_party(points)
-    asked = [one for one in others if python and (directory_hooks or not one.file)]
-    for one in asked:
-        collected.add(query(one, record))
-    for plugin in others:
-        collected.plugins.setdefault(plugin.name, plugin)
+    for one in collected.third_party(points):
+        if python and (directory_hooks or not one.file):
+            collected.add(one, query(one, record))
     return collected.lock()
 
 
@@ -154,25 +151,24 @@ class _Collected:
             one.plugin.broken = one.plugin.broken or one.broken
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
-        """Return the enabled third-party plugins, each name once.
+        """Add the enabled third-party plugins, and return those that can be queried.
 
         A second plugin of the same name is added as broken, under its name and origin.
         """
-        found: dict[str, Plugin] = {}
+        found = []
         files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]
         for one in [*points, *files]:
             if one.ours or (not one.file and one.project in self.disabled):
                 continue
-            if one.name in found or one.name in self.plugins:
+            if one.name in self.plugins:
                 one.name = f"{one.name} ({one.distribution})"
                 one.broken = "another plugin has this name"
-                self.plugins[one.name] = one
             else:
-                found[one.name] = one
-        return list(found.values())
+                found.append(one)
+            self.plugins[one.name] = one
+        return found
 
-    def add(self, answer: PluginAnswer) -> None:
-        plugin = self.plugins.setdefault(answer.plugin.name, answer.plugin)
+    def add(self, plugin: Plugin, answer: PluginAnswer) -> None:
         plugin.hooks = answer.hooks
         if answer.reason:
             plugin.broken = f"{plugin.distribution}: {answer.reason}"
@@ -187,7 +183,7 @@ class _Collected:
         try:
             self._add_record(plugin, hook, record)
         except (HostError, TypeError, ValueError) as error:
-            plugin.broken = f"{hook}: {short_reason(str(error))}"
+            plugin.broken = f"{hook}: {error}"
 
     def _add_record(self, plugin: Plugin, hook: str, record: Any) -> None:
         check_texts(record)

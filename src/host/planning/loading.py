@@ -22,7 +22,6 @@ from host.run.text import is_on
 
 _ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
 _FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the names of hooks files' modules
-_LONGEST = 300  # characters of a reason
 
 
 class LoadedPlugin:
@@ -129,14 +128,9 @@ def source_files(plugin: Plugin) -> list[str]:
     return found + [one for one in inside if "__pycache__" not in one]
 
 
-def short_reason(text: str) -> str:
-    """Return `text`, cut after 300 characters."""
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
 def _reason(failure: BaseException) -> str:
     """Return an exception as one line; if DEBUG is on, print the traceback to stderr."""
     if is_on(os.environ.get("DEBUG")):
         traceback.print_exception(failure, file=sys.stderr)
-    text = short_reason(" ".join(str(failure).split()))
+    text = " ".join(str(failure).split())
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__

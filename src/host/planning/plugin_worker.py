@@ -31,7 +31,6 @@ class PluginAnswer(NamedTuple):
     broken, "" if it is not.
     """
 
-    plugin: Plugin
     records: Sequence[tuple[str, Any]]
     hooks: dict[str, int]
     stamps: dict[str, str]
@@ -44,9 +43,9 @@ def query(plugin: Plugin, installation: Installation, deadline: float = DEADLINE
     try:
         rows, *rest = _in_child(question, installation.program, deadline)
     except PluginError as failure:
-        return PluginAnswer(plugin, (), {}, {}, str(failure))
+        return PluginAnswer((), {}, {}, str(failure))
     records = [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows]
-    return PluginAnswer(plugin, records, *rest)
+    return PluginAnswer(records, *rest)
 
 
 def call_hook(
@@ -61,10 +60,7 @@ def call_hook(
     The results are texts or None for `render_listing`, and True, False or None for
     `is_installed`. Raises PluginError if the hook fails or returns anything else.
     """
-    found = _in_child(partial(_call, plugin, hook, calls), program, deadline)
-    if isinstance(found, str):
-        raise PluginError(found)
-    return list(found)
+    return list(_in_child(partial(_call, plugin, hook, calls), program, deadline))
 
 
 def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any:
@@ -103,12 +99,15 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     return [records, loaded.hooks, stamps, loaded.broken]
 
 
-def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> Any:
-    """Return the hook's results for each of `calls`, or a text with the reason of a failure."""
+def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return the hook's result for each of `calls`; raises PluginError."""
     loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
     found = [loaded.answer(hook, **call) for call in calls]
     for one in found:
         if one is not None and type(one) is not expected:
-            return f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"
-    return loaded.broken or found
+            what = f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"
+            raise PluginError(what)
+    if loaded.broken:
+        raise PluginError(loaded.broken)
+    return found

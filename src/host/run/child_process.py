@@ -8,7 +8,7 @@ import _signal  # `signal` would import `enum`
 import posix
 
 from host.errors import HostError, SourceError
-from host.run.text import encode
+from host.run.text import encode, is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,10 +31,8 @@ def time_limit(
     text = environ.get(variable)
     if not text:
         return usual
-    from host.run.argument_spec import is_number
-
-    seconds = float(text) if is_number(text) else 0.0
-    if not 0 < seconds < float("inf"):
+    seconds = float(text) if is_digits(text.replace(".", "", 1)) else 0.0
+    if not seconds:
         raise SourceError(f"{variable}: expected a number of seconds above 0")
     return seconds
 

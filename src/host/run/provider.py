@@ -23,7 +23,10 @@ def ask_provider(
 
     def question() -> dict[str, str]:
         complete_import_path()
-        return _checked(load_reference(reference)(words, dict(environ)))
+        found = load_reference(reference)(words, dict(environ))
+        if not isinstance(found, dict) or not all(map(_is_variable, found, found.values())):
+            raise SourceError("expected a dict of variable names and strings without NUL")
+        return {str(name): str(value) for name, value in found.items()}
 
     owner = f"plugin {plugin}: {reference}"
     try:
@@ -36,12 +39,6 @@ def ask_provider(
     return found
 
 
-def _checked(values: "Any") -> dict[str, str]:
-    if not isinstance(values, dict):
-        raise SourceError(f"expected a dict of strings, not {type(values).__name__}")
-    for name, value in values.items():
-        if not (isinstance(name, str) and is_name(name) and isinstance(value, str)):
-            raise SourceError("expected names of variables with strings as values")
-        if b"\0" in encode(value):
-            raise SourceError(f"{name} holds a NUL")
-    return {str(name): str(value) for name, value in values.items()}
+def _is_variable(name: "Any", value: "Any") -> bool:
+    is_text = isinstance(name, str) and isinstance(value, str)
+    return is_text and is_name(name) and b"\0" not in encode(value)

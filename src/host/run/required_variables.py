@@ -78,9 +78,8 @@ def _has_type(kind: str, value: str) -> bool:
     if kind == "email":
         user, at, domain = value.partition("@")
         return bool(user and at and domain.strip(".")) and "@" not in domain
-    scheme, separator, rest = value.partition("://")
-    plain = scheme.replace("+", "").replace("-", "").replace(".", "")
-    return bool(separator and rest.strip("/")) and plain.isalnum() and scheme[0].isalpha()
+    scheme, _, rest = value.partition("://")
+    return bool(scheme and rest.strip("/"))
 
 
 def refusal(

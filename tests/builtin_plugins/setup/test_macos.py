@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.setup import command as setup
+from builtin_plugins.setup import macos
 from builtin_plugins.setup.macos import is_installed
 from builtin_plugins.setup.tool_settings import Settings
 from host.errors import OperationError
@@ -84,9 +85,10 @@ def test_the_cask_may_have_another_name(mac: Mac) -> None:
     assert mac.asked() == ["install --cask tool-app@2"]
 
 
-def test_without_brew_it_says_what_to_do(mac: Mac) -> None:
+def test_without_brew_it_says_what_to_do(mac: Mac, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(macos, "_BREWS", ("brew",))
     with pytest.raises(OperationError, match=r"Homebrew is not installed; see https://brew.sh"):
-        mac.run(PATH="/usr/bin:/bin", HOMEBREW_PREFIX="/nowhere")
+        mac.run(PATH="/usr/bin:/bin")
 
 
 def test_upgrade_when_not_installed_is_an_error(mac: Mac) -> None:

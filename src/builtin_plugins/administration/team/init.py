@@ -36,6 +36,8 @@ from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import Layout, home, read_config, xdg_home
 
+_OTHER_PLACE = "name another directory, or --name NAME"
+
 # Patterns in addition to the shipped .gitignore, which excepts files that are in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
 
@@ -64,10 +66,8 @@ def init_from(
         launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
         name = name or next(launchers, session.program)
         if came_from(root, session.environ) != source.entry.source:
-            raise OperationError(
-                f"{root}: this installation was not made from {source.entry.source}",
-                "name another directory, or --name NAME",
-            )
+            what = f"{root}: this installation was not made from {source.entry.source}"
+            raise OperationError(what, _OTHER_PLACE)
         _finish(session, source, root, name, yes=yes, timeout=timeout)
 
 
@@ -129,9 +129,7 @@ def _make(
 ) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
     if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
-        raise OperationError(
-            f"{root}: already exists and is not empty", "name another directory, or --name NAME"
-        )
+        raise OperationError(f"{root}: already exists and is not empty", _OTHER_PLACE)
     _complete(source, tx, name)
     staged = session_of(session, tx.tree, name)
     session.show_lines(f"{name} from {source.entry.source}, to be made in {root}")
@@ -157,10 +155,8 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     """Add what the staged files lack: launcher, library, cli.json and git's ignore patterns."""
     root, launcher = tx.tree, os.path.join(tx.tree, "core", name)
     if os.path.lexists(launcher):
-        raise OperationError(
-            f"{source.entry.source}: has a file core/{name} where this machine's launcher goes",
-            f"take it out of git there (git rm --cached core/{name}), or use --name",
-        )
+        what = f"{source.entry.source}: core/{name} is where this machine's launcher goes"
+        raise OperationError(what, f"remove it there with git rm core/{name}, or use --name")
     for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)
     if not _has_config(root):

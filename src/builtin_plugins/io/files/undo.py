@@ -31,9 +31,8 @@ def undoing() -> Iterator[ExitStack]:
         try:
             undo.close()
         except (OSError, HostError) as second:
-            raise OperationError(
-                f"{_worded(failure)}; the changes could not be undone ({_worded(second)})"
-            ) from None
+            undone = f"the changes could not be undone ({_worded(second)})"
+            raise OperationError(f"{_worded(failure)}; {undone}") from None
         raise
 
 

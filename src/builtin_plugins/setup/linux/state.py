@@ -66,10 +66,8 @@ def refuse_foreign(places: Places) -> None:
     """Raise OperationError if something that setup did not make is in the way."""
     for (path, is_own), suffix in zip(owners(places).items(), PATHS, strict=True):
         if is_own is False:
-            raise OperationError(
-                f"{path} exists, and setup did not create it",
-                f"move it away or set {variable(places.tool, suffix)}",
-            )
+            remedy = f"move it away or set {variable(places.tool, suffix)}"
+            raise OperationError(f"{path} exists, and setup did not create it", remedy)
 
 
 def menu_mark(tool: str) -> str:

@@ -134,10 +134,8 @@ def find_sudo(places: Places) -> str | None:
     sudo = find_program("sudo", {})  # the system's sudo: settings may have changed PATH
     if missing and sudo is None:
         names = ", ".join(variable(places.tool, suffix) for suffix in PATHS)
-        raise OperationError(
-            f"no right to write to {', '.join(missing)}, and there is no sudo",
-            f"run it as root, or set {names} to places of your own",
-        )
+        what = f"no right to write to {', '.join(missing)}, and there is no sudo"
+        raise OperationError(what, f"run it as root, or set {names} to places of your own")
     return sudo if missing else None
 
 

@@ -108,8 +108,8 @@ def test_a_tracked_launcher_is_not_used(team: Team) -> None:
     done = team.init()
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
-        f"cli: {team.repository.url}: has a file core/acme where this machine's launcher goes; "
-        "take it out of git there (git rm --cached core/acme), or use --name\n"
+        f"cli: {team.repository.url}: core/acme is where this machine's launcher goes; "
+        "remove it there with git rm core/acme, or use --name\n"
     )
     assert not team.root.exists()
     assert team.init("", "--name", "zed").status == 0

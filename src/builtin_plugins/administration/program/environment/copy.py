@@ -82,10 +82,8 @@ class VenvCopy:
 def check_environment() -> None:
     """Raise OperationError if packages must not be installed into this Python environment."""
     if sys.prefix == sys.base_prefix:
-        raise OperationError(
-            f"{sys.executable} is not in a virtual environment, so nothing is installed into it",
-            "install this program with its install.sh, pipx, or python3 -m venv",
-        )
+        what = f"{sys.executable} is not in a virtual environment, so nothing is installed into it"
+        raise OperationError(what, "install this program with install.sh, pipx or uv")
     if not has_pip():
         find_uv(os.environ)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -44,10 +45,8 @@ def find_uv(environ: Mapping[str, str]) -> str:
     usual = os.path.join(environ.get("HOME", ""), ".local", "bin", "uv")
     uv = find_program("uv", environ) or find_program(usual, environ)
     if uv is None:
-        raise OperationError(
-            f"{sys.prefix} has no pip, and there is no uv on PATH",
-            f"install pip with: {sys.executable} -m ensurepip",
-        )
+        what = f"{sys.prefix} has no pip, and uv is not on PATH"
+        raise OperationError(what, f"install pip with: {sys.executable} -m ensurepip")
     return uv
 
 
@@ -86,9 +85,8 @@ class Installer(NamedTuple):
                 held=self.held,
             )
         except TimeoutError:
-            raise OperationError(
-                f"{called} took longer than {self.seconds:g} seconds; nothing was changed"
-            ) from None
+            late = f"{called} took longer than {self.seconds:g} seconds; nothing was changed"
+            raise OperationError(late) from None
         text = ended.stdout.decode("utf-8", "replace")
         if ended.returncode:
             reason = _reason(f"{text}\n{ended.stderr.decode('utf-8', 'replace')}")
@@ -97,13 +95,8 @@ class Installer(NamedTuple):
 
 
 def _reason(output: str) -> str:
-    """Return an installer's output from its first error on, or all of it, on one line.
-
-    pip prints the details of a conflict before the error.
-    """
-    lines = [one.strip() for one in output.split("\n")]
-    start = next((at for at, one in enumerate(lines) if one.lower().startswith("error: ")), 0)
-    sides = output.partition("The conflict is caused by:")[2].partition("\n\n")[0] if start else ""
-    text = " ".join(" ".join([*lines[start:], sides]).split())
+    """Return an installer's output from its first error, or conflict, on one line."""
+    found = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
+    text = " ".join(output[found.start() if found else 0 :].split())
     text = text.removeprefix("ERROR: ").removeprefix("error: ")
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]} … {text[-_TAIL:]}"

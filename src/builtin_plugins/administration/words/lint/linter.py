@@ -84,20 +84,13 @@ class Lint:
         elif os.path.lexists(config_file):
             yield from self._installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
-            try:
-                yield from self._plugin(read_plugin(root, Entry("", "local")))
-            except HostError as error:
-                yield Finding("plugin", error.problem)
+            yield from self._plugin(read_plugin(root, Entry("", "local")))
         else:
             is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
             yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
 
     def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
-        try:
-            config = read_config(config_file)
-        except HostError as error:
-            yield Finding("installation", error.problem)
-            return
+        config = read_config(config_file)
         self.count += 1
         yield from (Finding("definition", one) for one in config.warnings)
         commands = Tree(os.path.join(root, config.commands_dir), scripts={})

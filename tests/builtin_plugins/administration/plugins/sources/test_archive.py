@@ -177,7 +177,7 @@ def test_a_disk_that_takes_no_more_is_named_by_source(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
     try:
         with pytest.raises(OperationError, match=r"^https://h/x: File too large$"):
-            extract(tmp_path / "packed", tmp_path / "new", Rules(strip=False), called="https://h/x")
+            extract(tmp_path / "packed", tmp_path / "new", "https://h/x", Rules())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, former)
 

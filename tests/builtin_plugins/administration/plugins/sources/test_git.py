@@ -22,8 +22,8 @@ from threading import Barrier, Thread
 import pytest
 
 from builtin_plugins.administration.plugins.sources.git import write_tree
+from builtin_plugins.io import git as git_calls
 from builtin_plugins.io.git import Git, login_of
-from builtin_plugins.io.git import call as git_call
 from host.errors import HostError
 from host.secrets import masked_text
 from testing.installation import Made
@@ -484,7 +484,7 @@ def test_an_answer_of_git_is_bounded(
     repository: Repository, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     git = Git(str(repository.path), os.environ, 60)
-    monkeypatch.setattr(git_call, "_ANSWER_LIMIT", 10)
+    monkeypatch.setattr(git_calls, "_ANSWER_LIMIT", 10)
     with pytest.raises(HostError, match="git log: more than 10 bytes"):
         git("log")
 
