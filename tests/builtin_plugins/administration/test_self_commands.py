@@ -368,7 +368,7 @@ def test_self_is_reserved(install: Install) -> None:
     assert made.run("self", "version").stdout == "Test CLI 1.2.3\n"
     listed = made.run("self")
     assert (listed.status, listed.stderr, "mine" in listed.stdout) == (0, "", False)
-    left_out = f"{made.root}/commands/self: left out; the word self is this program's own"
+    left_out = f"{made.root}/commands/self: left out; the word self is reserved for this program"
     assert made.run().stderr == f"cli: warning: {left_out}\n"
 
 
