@@ -76,13 +76,13 @@ def test_a_run(made, changes, message):
 
 def test_the_help_page(made):
     shown = made.run("help", "a", "b", env={"LICENCE": "4711"}).stdout
-    assert "  API_URL  missing, required url: ask Ada\n" in shown
-    assert "  LICENCE  ********  ← your environment, required integer\n" in shown
+    assert "  API_URL  missing, required (url): ask Ada\n" in shown
+    assert "  LICENCE  ********  ← your environment, required (integer)\n" in shown
 
 
 def test_self_env_masks_what_is_declared_secret(made):
     env = {**GOOD, "THE_PIN": "7777", "OTHER": "not 4711"}
-    shown = made.run("self", "env", "a", "b", "--all", env=env).stdout
+    shown = made.run("self", "env", "a", "b", env=env).stdout
     assert "4711" not in shown
     assert "7777" not in shown
     assert "ARG_PIN" in shown
