@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MissingArgumentsError(UsageError):
-    """Only required arguments are missing; `line` has the given ones."""
+    """The command line is valid, except that required arguments are missing."""
 
     def __init__(self, error: UsageError, line: "CommandLine") -> None:
         super().__init__(error.problem)
@@ -168,7 +168,7 @@ class CommandLine:
         return () if argument.default is None else (argument.default,)
 
     def check(self) -> None:
-        """Refuse wrong values and conflicts, then missing arguments."""
+        """Refuse invalid values and conflicts, then missing arguments."""
         missing = []
         for argument in self.arguments:
             for text in self.values(argument):

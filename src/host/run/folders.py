@@ -77,8 +77,8 @@ def refusal(path: str, root: str) -> str:
 class Node:
     """The node that words name in one tree; `at` is a path, or the words of a declared node.
 
-    The catalog sets `definition` to the node's definition. It sets `error` if that is invalid but
-    commands exist below. `problems` are those of the folder, known after it is listed.
+    The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
+    `problems` are the problems of the folder; they are complete after it was listed.
     """
 
     tree: "Tree"
@@ -267,7 +267,7 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command():
-                while node.parent and node is not self:  # so do all nodes on the path
+                while node.parent and node is not self:  # the same is true for each node above
                     node = node.parent
                     node.holds = True
                 return True
@@ -323,7 +323,7 @@ class FolderNode(Node):
         return ""
 
     def refused(self, word: str) -> "list[tuple[str, str]]":
-        """Return the files here that match `word` but cannot be commands, with the reasons."""
+        """Return the files in this folder for `word` that cannot be commands, with the reasons."""
         takes = self.tree.scripts is not None and not self.owned
         paths = [join(self.at, word + one) for one in _EXTENSIONS] if takes else []
         reasons = [(path, refusal(path, self.tree.path)) for path in paths if is_file(path)]

@@ -1,4 +1,4 @@
-"""Explain what is wrong with invalid JSON, and where."""
+"""Find the mistake in invalid JSON, and the line and column of a key in valid JSON."""
 
 import json
 import re
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError:
     """Return the error for text that the JSON scanner refused or did not read completely.
 
-    `what` is the problem of `token`, which is a quoted key or a constant. Both are "" for a syntax
-    error.
+    `what` is the message about `token`, a quoted key or a constant. Both are "" for a syntax error.
     """
     if what:
         keys_and_constants = (one for one in _TOKEN.finditer(text) if one[2] or not one[1])
@@ -55,7 +54,7 @@ def _behind_blanks(text: str, position: int) -> int:
 def offsets_of_keys(text: str) -> dict[str, int]:
     """Return the offset of each key and item of valid JSON by its path."""
     offsets: dict[str, int] = {}
-    above: list[tuple[str, "Iterator[int] | None"]] = []  # open ones; arrays count
+    above: list[tuple[str, "Iterator[int] | None"]] = []  # open objects and arrays
     path = ""
     for token in _TOKEN.finditer(text):
         sign = token[0]

@@ -25,7 +25,7 @@ def read_json(path: str) -> "Any":
 
 
 class NotStrictError(ValueError):
-    """A duplicate key, or a constant such as NaN; the arguments are the problem and its token."""
+    """A duplicate key, or a constant such as NaN; the arguments are a message and the token."""
 
 
 class Number(float):
@@ -43,14 +43,14 @@ def parse_json(path: str, content: bytes) -> "Any":
     text = text_of(path, content, DefinitionError)
     what = token = ""
     try:
-        # The C scanner itself, because importing `json` takes 7 ms.
+        # Call the C scanner directly, because importing `json` takes 7 ms.
         value, end = make_scanner(_Rules)(text, _skip_blanks(text, 0))  # type: ignore[arg-type]
         if _skip_blanks(text, end) == len(text):
             return value
     except NotStrictError as error:
         what, token = error.args
     except (StopIteration, ValueError, SystemError, RecursionError):
-        pass  # no useful message (SystemError before `json` is imported)
+        pass  # these have no useful message; `syntax_error` finds the mistake
     from host.run.json_errors import syntax_error
 
     raise syntax_error(path, text, what, token) from None
@@ -89,8 +89,6 @@ class Fields:
     A null value is the same as an absent key. `known` are the keys that were read. `key` is the
     path of the object in its file, "" for the whole file.
     """
-
-    __slots__ = ("_inside", "known", "path", "values")
 
     def __init__(self, path: str, values: "Any", key: str = "") -> None:
         self.path = path
@@ -151,7 +149,7 @@ class Fields:
         """Return a text that must not be empty, "" if the key is absent."""
         value = self.text(key, required)
         if not value and self.values.get(key) is not None:
-            raise self.refused(key, "expected some text, found an empty string")
+            raise self.refused(key, "must not be empty")
         return value
 
     def one_of(self, key: str, allowed: "Sequence[str]") -> str:
@@ -168,7 +166,7 @@ class Fields:
                 return value
         except UnicodeEncodeError:  # an escaped lone surrogate
             pass
-        raise self.refused(key, "holds a character that is not allowed")
+        raise self.refused(key, "contains a character that is not allowed")
 
     def check_variable(self, key: str, name: str) -> None:
         """Raise DefinitionError if `name` cannot name a variable."""

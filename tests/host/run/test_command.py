@@ -199,7 +199,7 @@ TYPES = {
     "args without name": ({"args": [{"name": "x"}, {}]}, "args[1].name", "missing"),
     "args is an object": ({"args": {}}, "args", "an array of objects, found an object"),
     "confirm is a boolean": ({"confirm": True}, "confirm", "a string, found true"),
-    "confirm is empty": ({"confirm": ""}, "confirm", "some text"),
+    "confirm is empty": ({"confirm": ""}, "confirm", "must not be empty"),
     "starts_commands": ({"starts_commands": "yes"}, "starts_commands", "true or false"),
     "effects is no word of ours": (
         {"effects": "delete"}, "effects", "one of read, change, destroy; found delete"
@@ -460,8 +460,8 @@ def test_config(tmp_path):
     for text, words in (
         ('{"version": "1.0.0"}', '"name": missing'),
         ('{"name": "N"}', '"version": missing'),
-        ('{"name": "", "version": "1.0.0"}', '"name": expected some text'),
-        ('{"name": "N", "version": ""}', '"version": expected some text'),
+        ('{"name": "", "version": "1.0.0"}', '"name": must not be empty'),
+        ('{"name": "N", "version": ""}', '"version": must not be empty'),
         ('{"name": "N", "version": 1}', '"version": expected a string, found a number'),
         ('{"name": "N", "version": "1.0.0", "commands_dir": 1}', '"commands_dir"'),
         ("[", ":1:2: "),

@@ -164,7 +164,6 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "permissions": installation.permissions,
     "definitions": installation.definitions,
     "requirements": requirements,
-    "clashes": installation.clashes,
     "plugins": installation.plugins,
     "lock": installation.lock,
     "projects": installation.projects,

@@ -123,15 +123,6 @@ def definitions(subject: Subject) -> Iterator[Finding]:
     yield from (one for one in found if one.rule != "plugin")
 
 
-def clashes(subject: Subject) -> Iterator[Finding]:
-    """Yield the words for which several places define a command."""
-    for one in subject.commands:
-        if one.shadows:
-            winner = one.directory or f"plugin {one.plugin}"
-            text = f"{' '.join(one.words)}: {winner} hides {', '.join(one.shadows)}"
-            yield finding(text, "rename one of the folders, or disable the plugin")
-
-
 def plugins(subject: Subject) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are missing."""
     call = f"{subject.call} self plugin"

@@ -18,8 +18,8 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Definition, HostError, Problem
+from host.cli.contents import contents
 from host.cli.session import Session
-from host.cli.trust import project_contents
 from host.cli.variables import settings_names
 from host.run import read_regular
 from host.run.catalog import Catalog
@@ -61,18 +61,18 @@ class Lint:
         yield from (Finding("definition", one) for one in wrong)
         for project in projects:
             yield from self.tree(FolderNode(project.tree, project=project))
-            yield from self._hidden(project, projects)
+        yield from self._shadowed(projects)
 
-    def _hidden(self, project: Project, projects: list[Project]) -> Iterator[Finding]:
-        """Yield hints about a project's commands that other commands hide."""
+    def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
+        """Yield the commands that others with the same words hide; in projects as hints."""
         catalog = Catalog(self._session.plugins_known, around=lambda: (projects, []))
-        for command in project_contents(project).commands:
-            with suppress(HostError):  # reported separately
-                own, found = command.definition.file, catalog.find(command.words, whole=True)
-                winner = found.definition.file if found.definition else ""
-                if winner != own:
-                    text = f"{' '.join(command.words)} is hidden by {winner or 'something else'}"
-                    yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
+        roots = tuple(f"{one.root}/" for one in projects)
+        for command in contents(catalog, (), deep=True).commands:
+            winner = command.definition.file or f"plugin {command.plugin}"
+            for place in command.shadows:
+                text = f"{' '.join(command.words)} is hidden by {winner}"
+                problem = Problem(place, text, "rename one of them, or disable the plugin")
+                yield Finding("shadowed", problem, hint=place.startswith(roots))
 
     def directory(self, directory: str) -> Iterator[Finding]:
         """Check a project, an installation, a plugin or a folder of commands."""
