@@ -67,7 +67,8 @@ class Source(PluginSource):
             self.requirement = found.requirement if found else parse_requirement(source)
         self.ref_in_address = self.repository.ref if self.repository else ""
         self.is_from_git = bool(self.repository)
-        self.has_checksum = self.is_one_version = self.requirement is None
+        is_wheel = source.partition("?")[0].endswith(_WHEEL)
+        self.has_checksum = self.is_one_version = is_wheel and self.requirement is None
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git

@@ -155,7 +155,7 @@ def test_a_catalogue_in_git(install: Install, tmp_path: Path) -> None:
     repository.commit({"README": ""})
     done = plugin(made, "search")
     assert (done.status, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"cli: {repository.url}: git cat-file: ")
+    assert done.stderr.startswith(f"cli: {repository.url}/.git: git cat-file: ")
 
 
 def test_a_catalogue_on_a_server(install: Install, site: Site) -> None:
