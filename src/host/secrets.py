@@ -117,8 +117,8 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
 def masked_text(text: str) -> str:
     """Return `text` with `…` in place of the credentials of addresses, even malformed ones.
 
-    Credentials are the user and password (the user of ssh is not a secret), and query values whose names
-    look secret. A password may contain blanks. Takes linear time.
+    Credentials are the user and password (the user of ssh is not a secret), and query values whose
+    names look secret. A password may contain blanks. Takes linear time.
     """
     if "@" not in text and "=" not in text:  # it has no credentials
         return text

@@ -24,7 +24,7 @@ class Contents(Record):
 
 
 def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:
-    """Return the contents of the category `words`; with `deep`, also of all categories in it.
+    """Return the contents of the category `words`; `deep` adds those of its subcategories.
 
     With `deep`, the commands of `self` are left out.
     """
