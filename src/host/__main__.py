@@ -182,7 +182,7 @@ def plan_run(
 
 
 def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":
-    """Return the match of the leading `words`; a category without arguments gives its default."""
+    """Return the match of the leading `words`: for a category alone, its default command."""
     from host.run.catalog import Catalog
 
     catalog = Catalog(lock, around=installation.around)

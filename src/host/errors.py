@@ -1,22 +1,22 @@
 """The errors that a user can cause, each with its exit status.
 
     HostError                1    base, and any other failure
-    ├── InstallationError    1    cli.json missing or wrong, no usable installation
-    ├── DefinitionError      1    a command.json, category.json or plugin.json is wrong
+    ├── InstallationError    1    cli.json is missing or invalid
+    ├── DefinitionError      1    a command.json, category.json or plugin.json is invalid
     ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read
-    ├── PluginError          1    a plugin or registry.json is wrong
+    ├── PluginError          1    a plugin or registry.json is invalid
     ├── OperationError       1    a command could not do its work
     ├── NotConfirmedError    1    the user did not confirm a command that asks before it runs
     ├── UsageError           2    unknown category, command or option
     ├── CannotStartError   126    the command exists but cannot start on this machine
     └── MissingError       127    the entrypoint, its interpreter or a required program is missing
 
-Each error carries a `Problem` with separate values for what is wrong, where, and the remedy. The
-program prints them as one line and exits with the error's status. A command in Python raises
-OperationError if it cannot do its work, and UsageError for wrong arguments::
+Each error carries a `Problem`, which has the description, the place and the remedy as separate
+values. The program prints them as one line and exits with the error's status. A command in Python
+raises OperationError if it cannot do its work, and UsageError for invalid arguments::
 
     raise UsageError(f"{name}: no such host", suggestions=["cli fleet run web1"])
-    raise OperationError(f"{path}: cannot be written", "give another --output")
+    raise OperationError(f"{path}: cannot be written", "choose another --output")
 """
 
 TYPE_CHECKING = False
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 
 class Problem:
-    """One problem: what is wrong, where, and what to do; `str` returns it as one line.
+    """One problem: its description, its place and the remedy; `str` returns all as one line.
 
     path      the file or other subject, such as a plugin; "" if `text` names it
-    text      what is wrong
-    remedy    what to do, "" if nothing is suggested
+    text      the description of the problem
+    remedy    the command or change that solves the problem, or ""
     key       the key in a JSON file, such as "os" or "args[1].type"; "" for the whole file
     line      the line in a text file, from 1; 0 for the whole file
     column    the column in that line, from 1; 0 for the whole line
@@ -49,12 +49,12 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """What is wrong, without the path and line."""
+        """The description with the key, without the path and line."""
         return f'"{self.key}": {self.text}' if self.key else self.text
 
     @property
     def what(self) -> str:
-        """What is wrong and where, without the remedy."""
+        """The description with the place, without the remedy."""
         places = [str(one) for one in (self.path, self.line, self.column) if one]
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
@@ -81,11 +81,12 @@ class Problem:
 
 
 class HostError(Exception):
-    """The base class of all errors that are reported in one line: `what` is wrong, and a `remedy`.
+    """The base class of all errors, which are reported in one line.
 
-    `status` is the exit status. `problem` has the location as separate values, if it is known.
-    `suggestions` are command lines that the user may have meant; the message includes them. Catch
-    this class to catch all errors; raise one of the subclasses.
+    `what` describes the problem, and `remedy` says what to do. `status` is the exit status.
+    `problem` has the place as separate values, if it is known. `suggestions` are command lines that
+    the user may have meant; the message includes them. Catch this class to catch all errors; raise
+    one of the subclasses.
     """
 
     status = 1
@@ -97,12 +98,12 @@ class HostError(Exception):
 
     @property
     def what(self) -> str:
-        """What is wrong and where."""
+        """The description of the problem, with its place."""
         return self.problem.what
 
     @property
     def remedy(self) -> str:
-        """What to do, "" if nothing is suggested."""
+        """What to do, or ""."""
         return self.problem.remedy
 
 
@@ -131,7 +132,7 @@ class NotConfirmedError(HostError):
 
 
 class UsageError(HostError):
-    """The command line is invalid, such as an unknown command or a wrong argument."""
+    """The command line is invalid, such as an unknown command or an invalid argument."""
 
     status = 2
 

@@ -60,11 +60,11 @@ class Command(Record):
         return not is_file(join(directory, file)) or why_outside(directory, file) != ""
 
     def indicators(self, terminal: Terminal) -> list[str]:
-        """Return the marks of its row, in this order.
+        """Return the indicators of its row, in this order.
 
         `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`, `[dev]`,
         `[sudo]`, `[destroy]`, the systems of a command for other systems, and `[missing]`. The
-        last one means that the entrypoint is no file in the command's folder.
+        last one means that the entrypoint is not a file in the command's folder.
         """
         definition = self.definition
         is_plain = self.installed and not terminal.can_print(CHECK_MARK)

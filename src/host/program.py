@@ -70,7 +70,7 @@ class Program:
         root, name = environ.get("CLI_DIR", ""), environ.get("COMMAND_NAME", "")
         words = (*filter(None, environ.get("COMMAND_CATEGORY", "").split("/")), name)
         if not root or not name:
-            raise HostError("this works in a command of an installation only")
+            raise HostError("this process is not a command of an installation")
         config_file = environ.get("GLOBAL_CONFIG_FILE") or os.path.join(root, "core", "cli.json")
         called, behind = sys.argv[0], f" {' '.join(words)}"  # set by python_entrypoint
         program = called.removesuffix(behind) if called.endswith(behind) else "cli"
@@ -107,7 +107,7 @@ class Program:
         path = os.path.join(self.core_dir, self.name)
         if not os.access(path, os.X_OK):
             again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
-            raise MissingError(f"{path}: the launcher is missing", f"make it again with: {again}")
+            raise MissingError(f"{path}: the launcher is missing", f"to make it again: {again}")
         return path
 
     def commands(
@@ -132,7 +132,7 @@ class Program:
 
     def _category(self, words: Sequence[str]) -> tuple[str, ...]:
         if find_whole(self._session, tuple(words)).kind == "command":
-            raise UsageError(f"{' '.join(words)} is a command", "name a category")
+            raise UsageError(f"{' '.join(words)} is a command, not a category")
         return tuple(words)
 
     def find(self, words: Sequence[str]) -> Command:
@@ -149,7 +149,7 @@ class Program:
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the variables `ARG_…` of the command's declared arguments, parsed from `args`.
 
-        Runs nothing. Raises the same UsageError as a run if the arguments are wrong.
+        Runs nothing. Raises the same UsageError as a run if the arguments are invalid.
         """
         return self._line(command, args).variables()
 
@@ -157,7 +157,7 @@ class Program:
         """Return the effects of a run with these arguments: "read", "change" or "destroy".
 
         This is the strongest of the effects of the command and of the given options. Raises
-        UsageError if the arguments are wrong.
+        UsageError if the arguments are invalid.
         """
         line = self._line(command, args)
         effects: str = command.definition.effects

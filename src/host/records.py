@@ -30,7 +30,7 @@ class CommandTree(Record):
 
     path     the absolute path of the directory
     plugin   the name of its plugin in listings, "" for the installation's own commands
-    dev      whether its author is working on it in place; listings mark it `[dev]`
+    dev      whether its author is working on it in place; listings show `[dev]`
     scripts  None if only folders are commands, {} if scripts are commands too. For scripts
              directly in `path`, "prefix" is removed from names, and "split" separates words.
     """

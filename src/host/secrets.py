@@ -31,7 +31,7 @@ _NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS", "COMPAT", "MONKEY"])
 _DIGITS = "0123456789"
 
 _MASK = "********"
-_SHORT = 3  # characters; a shorter secret is masked in other values only as a separate word
+_SHORT = 3  # characters; a shorter secret is not masked inside other values
 _SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"])
 
 
@@ -109,12 +109,8 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
     """Return a pattern that finds secrets in other values, the longest first."""
     import re
 
-    parts = []
-    for secret in sorted(secrets, key=len, reverse=True):
-        if is_hidden_everywhere(secret):
-            parts.append(re.escape(secret))
-        elif secret and secret.lower() not in _SWITCHES:
-            parts.append(rf"(?<!\w){re.escape(secret)}(?!\w)")
+    longest_first = sorted(filter(is_hidden_everywhere, secrets), key=len, reverse=True)
+    parts = [re.escape(secret) for secret in longest_first]
     return re.compile("|".join(parts) or "(?!)")
 
 

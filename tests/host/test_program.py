@@ -127,7 +127,7 @@ def test_find(ask):
     assert (done.status, done.stdout) == (2, "")
     assert "unknown command shwo in team; did you mean cli team show?" in done.stderr
     done = ask.made.run("team", "ask", "program.find(())")
-    assert "the root is a category; name one of its commands" in done.stderr
+    assert "the root is a category, not a command; name one of its commands" in done.stderr
 
 
 def test_arguments(ask):
@@ -293,7 +293,7 @@ def test_outside_a_command(monkeypatch):
 
     for name in ("CLI_DIR", "COMMAND_NAME"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(HostError, match="in a command of an installation only"):
+    with pytest.raises(HostError, match="not a command of an installation"):
         Program.current()
 
 

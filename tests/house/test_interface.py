@@ -44,7 +44,6 @@ _ADMINISTRATION = {
     "host.run.catalog": "which, collisions: whom the words find",
     "host.run.lock": "collisions: the plan with and without a plugin",
     "host.run.importing": "pip and updates need packages of the environment",
-    "host.planning.cache_files": "doctor: where a lock can be written",
     "host.planning.required_programs": "doctor: what a run requires",
     "host.hookspecs": "which hooks there are, their group of entry points, our distribution",
 }

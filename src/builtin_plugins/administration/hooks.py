@@ -6,8 +6,18 @@ A command's module has its name and is imported when it runs; the function is `c
 from collections.abc import Iterator
 from typing import Any
 
-from builtin_plugins.io.self_options import FORMAT, TIMEOUT, YES, argument, free
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
+
+
+def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
+    """Return the declaration of an argument, with its keys as in a command.json."""
+    return {"name": name, "description": description, **more}
+
+
+def free(name: str, value: str, description: str) -> dict[str, Any]:
+    """Return the declaration of an option whose value is any text, such as a name."""
+    return argument(name, description, value=value, complete="none")
+
 
 _HERE = "builtin_plugins.administration"
 _ELSEWHERE = {  # the entrypoints of the other commands, below _HERE
@@ -23,6 +33,13 @@ _ELSEWHERE = {  # the entrypoints of the other commands, below _HERE
 # `launcher` is for install.sh and `self update`, `news` for the end of listings.
 _HIDDEN = ("launcher", "news")
 
+FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default="text")
+YES = argument("--yes", "Do not ask.")
+TIMEOUT = {
+    **argument("--timeout", "Time limit of each download.", value="SECONDS", type="number"),
+    "pattern": "[0-9.]{1,6}",
+    "default": "600",
+}
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
@@ -93,8 +110,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "launcher": ("Rebuild the launcher", argument("path", required=True)),
     "lint": (
         "Check definitions and scripts",
-        argument("directory", type="directory"),
-        _LINT_FORMAT,
+        *(argument("directory", type="directory"), _LINT_FORMAT),
     ),
     "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
     "lock": ("Rebuild the lock",),
@@ -124,26 +140,20 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "plugin list": ("List all plugins", FORMAT),
     "plugin search": (
         "Find plugins in the catalogues that cli.json names",
-        argument("text...", complete="none"),
-        FORMAT,
-        TIMEOUT,
+        *(argument("text...", complete="none"), FORMAT, TIMEOUT),
     ),
     "plugin show": ("Show everything about a plugin", _PLUGIN, FORMAT),
     "plugin update": ("Update plugins to their newest versions", _PLUGINS, _DRY_RUN, YES, TIMEOUT),
     "plugin rollback": (
         "Go back to an earlier version",
-        _PLUGIN,
-        argument("version", complete="none"),
+        *(_PLUGIN, argument("version", complete="none")),
     ),
     "plugin remove": ("Remove a plugin", _PLUGIN, YES),
     "plugin enable": ("Enable a plugin", _PLUGIN),
     "plugin disable": ("Disable a plugin, but keep its files", _PLUGIN),
     "plugin sync": (
         "Add the plugins that a shared registry lists",
-        argument("file"),
-        _DRY_RUN,
-        YES,
-        TIMEOUT,
+        *(argument("file"), _DRY_RUN, YES, TIMEOUT),
     ),
     "publish-installer": ("Print an install.sh for your team", argument("source", complete="none")),
     "search": ("Find commands by name or description", _TEXT, _ALL, _LISTING_FORMAT),

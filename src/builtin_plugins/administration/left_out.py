@@ -33,9 +33,7 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
     scripts = {} if tree.scripts and node.parent else tree.scripts
     if scripts is None:
         reason = "" if refused else "no command.json names this script"
-        remedy = (
-            f'write {node.at}/main.sh and a command.json, or "scripts": {{}} in its plugin.json'
-        )
+        remedy = 'move it into a folder with a command.json, or set "scripts" in plugin.json'
     elif not name.startswith(scripts.get("prefix", "")):
         reason = "its name lacks the prefix"
     elif not (words := words_of_script(name, scripts)):

@@ -13,14 +13,14 @@ HELP_WORDS = ("help", "--help", "-h")
 FORMATS = ("text", "json", "tree")  # built in; plugins add others
 VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # of options with a value
 OPTIONS = {
-    "-h, --help": "show this, or with words before it their help",
+    "-h, --help": "show this page, or the help of a command",
     "-V, --version": "show the version",
-    "--all": "list hidden commands and those for other systems too",
-    "--format FORMAT": "list as text, json, tree, or a plugin's format",
+    "--all": "also list hidden commands and commands for other systems",
+    "--format FORMAT": "list as text, json, tree or a plugin's format",
     "--color WHEN": "auto, always or never",
-    "--safe": "first: import no plugin's Python code",
-    "--yes": "first: run what asks before it runs without asking",
-    "--no-input": "first: never ask on the terminal",
+    "--safe": "run without third-party Python (must come first)",
+    "--yes": "run without asking for confirmation (must come first)",
+    "--no-input": "never ask on the terminal (must come first)",
 }
 # The attribute of `GlobalOptions` that each option without a value sets.
 _FLAGS = {

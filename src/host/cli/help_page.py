@@ -22,7 +22,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     notes = [*_notes(definition, found.plugin)]
     try:
         variables = page_variables(session, found, definition)
-    except HostError as error:  # the user does not trust its project
+    except HostError as error:  # its project is not trusted
         variables = []
         notes += filter(None, [error.what, error.remedy])
     page.title(definition.name)
@@ -35,7 +35,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
         for one in session.catalog.children(found)[0]
         if one.kind == "category" or (one.definition and one.definition.is_listed)
     ]
-    page.table("Commands below", sorted(below))
+    page.table("Subcommands", sorted(below))
     column = max((width_of(name) for name, _ in variables), default=0) + 2
     rows = [page.row(name, [printable(text)], column) for name, text in variables]
     page.lines("Variables", [line for row in rows for line in row])
@@ -47,7 +47,9 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)
     if variables:
-        notes.append(f"Values in a run: {session.program} self env {' '.join(found.words)}")
+        notes.append(
+            f"To see the values of a run: {session.program} self env {' '.join(found.words)}"
+        )
     if definition.file:
         notes.append(f"Defined in {definition.file}.")
     page.section("Notes", notes)
@@ -70,7 +72,7 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
     if definition.destroys:
         yield "Destroys something that cannot be restored."
     if definition.confirm:
-        yield f"Asks before it runs: {definition.confirm}"
+        yield f"Asks for confirmation: {definition.confirm}"
     if definition.sudo:
         yield "Needs administrator rights (sudo)."
     if plugin:

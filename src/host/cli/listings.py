@@ -47,7 +47,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
             session.messages.warn(warning)
     if found.kind == "command" and found.definition is not None:
         if asked.everything or asked.format:
-            raise UsageError("--all and --format go with a listing, not with a command")
+            raise UsageError("--all and --format are for listings, not for commands")
         from host.cli.help_page import help_page  # imports more than listings need
 
         session.show(help_page(session, found, found.definition))
@@ -113,9 +113,7 @@ def rendered(
     call = {"listing": listing, "format": format, "terminal": session.terminal}
     [text] = ask(session, "render_listing", [call], only_builtin=format in FORMATS)
     if not isinstance(text, str):
-        raise UsageError(
-            f"no listing in format {format!r}; there are text, json and tree, and those of plugins"
-        )
+        raise UsageError(f"unknown format {format!r}", "use text, json, tree or a plugin's format")
     return text
 
 

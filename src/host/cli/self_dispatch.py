@@ -20,7 +20,7 @@ from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
 
-_NEVER_ASSUMED = (RESERVED, "trust")  # only its own --yes confirms
+_NEVER_ASSUMED = (RESERVED, "trust")  # the global --yes does not apply to it
 
 
 def run_self(session: Session, asked: GlobalOptions) -> int:

@@ -1,4 +1,4 @@
-"""The session of `self`, listings and help pages: installation, lock and stdout, on demand."""
+"""The session for `self`, listings and help pages: the installation, its lock and stdout."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 
-from host.errors import InstallationError, OperationError
+from host.errors import OperationError
 from host.run.installation import Layout, OpenInstallation, open_installation
 from host.run.text import Messages, printable
 
@@ -121,11 +121,7 @@ class Session:
     @property
     def is_missing(self) -> bool:
         """Whether there is no installation; an invalid one is not missing."""
-        try:
-            self.installation  # noqa: B018 - raises if there is none
-        except InstallationError:
-            return not os.path.lexists(self.layout.config_file)
-        return False
+        return not os.path.lexists(self.layout.config_file)
 
     @property
     def version(self) -> str:

@@ -73,7 +73,7 @@ def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:
 
 def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
     """Yield the lines that describe a project before it is trusted for the first time."""
-    yield f"The project {project.name} in {project.root} has commands that never ran here:"
+    yield f"The project {project.name} in {project.root} is not trusted yet. Its commands:"
     for one in commands:
         definition = one.definition
         effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
@@ -86,7 +86,7 @@ def changed_lines(project: Project, paths: Iterable[str]) -> Iterator[str]:
     yield f"The project {project.name} in {project.root} has changed since it was trusted:"
     for path in paths:
         lines = decode(text_of(path)).splitlines()
-        yield f"  {path}{'' if lines else ': is gone, or states nothing'}"
+        yield f"  {path}{'' if lines else ': removed or empty'}"
         yield from (f"    {line}" for line in lines)
 
 

@@ -36,7 +36,7 @@ def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
     """Return the command that all of `words` name; raises UsageError if they name none."""
     found = find_whole(session, words)
     if found.definition is None or not found.definition.entrypoint:
-        what = f"{' '.join(words) or 'the root'} is a category"
+        what = f"{' '.join(words) or 'the root'} is a category, not a command"
         raise UsageError(what, "name one of its commands")
     return found, found.definition
 

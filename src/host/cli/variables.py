@@ -1,7 +1,7 @@
-"""The variables of a command: traced for `self env`, and shown on its help page.
+"""The variables of a command for `self env` and for its help page.
 
-settings.conf and plugin providers are code, so neither runs for a help page (CONTRACT 7). A page
-shows which names settings.conf assigns, without values.
+settings.conf and providers of plugins are code, so neither runs for a help page (CONTRACT 7). The
+page shows the names that settings.conf assigns, without values.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     shown = masked(every, {}, declared_secrets(definition, every))
     required: dict[str, str] = {}
     for needed in definition.required_envs:
-        note = f"required {needed.type}".rstrip()
+        note = f"required ({needed.type})" if needed.type else "required"
         required[needed] = f"{note}: {needed.hint}" if needed.hint else note
     rows = {name: f"missing, {note}" for name, note in required.items()}
     for name, one in every.items():
@@ -60,7 +60,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
 
 
 class _Look(SourceReader):
-    """Reads sources that are data; of settings.conf only the names, of providers nothing."""
+    """Reads `envs` and `.env` files, and the names in settings.conf; calls no provider."""
 
     def read(self, source: Source) -> None:
         try:

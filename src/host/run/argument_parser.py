@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class MissingArgumentsError(UsageError):
-    """Only required arguments are missing; `line` has the given ones."""
+    """The command line is valid, except that required arguments are missing."""
 
     def __init__(self, error: UsageError, line: "CommandLine") -> None:
         super().__init__(error.problem)
@@ -110,22 +110,16 @@ class CommandLine:
 
     def long(self, word: str) -> None:
         name, equals, value = word.partition("=")
-        argument = self.option(name, name)
-        if equals and argument.flag:
-            raise self.unfit(f"{name} takes no value")
-        self.take(argument, value if equals else "false" if name == argument.negation else None)
+        self.take(self.option(name, name), name, value if equals else None)
 
     def short(self, word: str) -> None:
         """Parse `-abc`: flags, the last of which may be an option with a value."""
         for index, letter in enumerate(word[1:], 2):
-            argument = self.option(f"-{letter}", word)
-            rest = word[index:]
-            if not argument.flag:
-                self.take(argument, rest.removeprefix("=") if rest else None)
+            argument, rest = self.option(f"-{letter}", word), word[index:]
+            if not argument.flag or rest.startswith("="):
+                self.take(argument, f"-{letter}", rest.removeprefix("=") if rest else None)
                 return
-            if rest.startswith("="):
-                raise self.unfit(f"-{letter} takes no value")
-            self.take(argument)
+            self.take(argument, f"-{letter}")
 
     def option(self, name: str, word: str) -> Argument:
         if name not in self.options:
@@ -133,10 +127,12 @@ class CommandLine:
             raise self.unfit(f"unknown option {name}", _nearest(word, known) or self.usage)
         return self.options[name]
 
-    def take(self, argument: Argument, value: str | None = None) -> None:
-        """Store an option; if it needs a value and `value` is None, use the next word."""
+    def take(self, argument: Argument, name: str, value: str | None = None) -> None:
+        """Store the option `name`; if it needs a value and `value` is None, use the next word."""
         if argument.flag:
-            value = value or "true"
+            if value is not None:
+                raise self.unfit(f"{name} takes no value")
+            value = "false" if name == argument.negation else "true"
         elif value is None:
             if not self.rest or self.is_option(self.rest[-1]):
                 self.waiting = None if self.rest else argument
@@ -172,7 +168,7 @@ class CommandLine:
         return () if argument.default is None else (argument.default,)
 
     def check(self) -> None:
-        """Refuse wrong values and conflicts, then missing arguments."""
+        """Refuse invalid values and conflicts, then missing arguments."""
         missing = []
         for argument in self.arguments:
             for text in self.values(argument):

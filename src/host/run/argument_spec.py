@@ -84,15 +84,18 @@ class Argument(Record):
         return f"ARG_{self.bare_name.lstrip('-').upper().replace('-', '_')}"
 
     @property
+    def form(self) -> str:
+        """Its name and the placeholder of its value: `env`, `--count N`, `--[no-]cache`."""
+        name = f"--[no-]{self.name[2:]}" if self.negatable else self.name
+        return f"{name} {self.value}".rstrip()
+
+    @property
     def usage(self) -> str:
         """Its form in a usage line: `<env>`, `[--count N]`, `[files...]`."""
-        text = f"{self.name} {self.value}" if self.value else self.name
-        if self.negatable:
-            text = f"--[no-]{self.name[2:]}"
         dots = REPEATS if self.option and self.repeats else ""
         if self.required:
-            return text + dots if self.option else f"<{text}>"
-        return f"[{text}]{dots}"
+            return self.form + dots if self.option else f"<{self.form}>"
+        return f"[{self.form}]{dots}"
 
     def owns(self, variable: str) -> bool:
         """Return whether `variable` is a variable of this argument."""
@@ -152,15 +155,15 @@ def usage_of(arguments: "Iterable[Argument]") -> str:
 
 def term(argument: Argument) -> str:
     """Return an argument's names for a table: `env`, `-f, --force N`, `--[no-]cache`."""
-    name = f"--[no-]{argument.name[2:]}" if argument.negatable else argument.name
-    names = f"{argument.short}, {name}" if argument.short else name
-    return f"{names} {argument.value}".rstrip()
+    return f"{argument.short}, {argument.form}" if argument.short else argument.form
 
 
 def explanation(argument: Argument) -> str:
     """Return an argument's description, with its properties in parentheses."""
     option = argument.option
     texts = (
+        (option and argument.required, "required"),
+        (argument.type not in ("", "string"), argument.type),
         (argument.choices, f"one of {', '.join(argument.choices)}"),
         (argument.choices_from, f"one of the lines that {argument.choices_from} prints"),
         (argument.pattern, f"matches {argument.pattern}"),
@@ -171,9 +174,5 @@ def explanation(argument: Argument) -> str:
         (argument.env, f"env: {argument.env}"),
         (argument.default is not None, f"default: {argument.default or EMPTY}"),
     )
-    facts = ["required"] if option and argument.required else []
-    facts += [argument.type] if argument.type not in ("", "string") else []
-    facts += [text for holds, text in texts if holds]
-    if not facts:
-        return argument.description
-    return f"{argument.description} ({'; '.join(facts)})".lstrip()
+    facts = "; ".join([text for holds, text in texts if holds])
+    return f"{argument.description} ({facts})".lstrip() if facts else argument.description

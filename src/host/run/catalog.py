@@ -31,10 +31,12 @@ NOT_CATEGORIES = (RESERVED, "help")  # first words that no folder can define
 class Match:
     """The result of resolving words.
 
-    `kind` is "command", "category" or "unknown" (then `words` is the part that exists). `nodes`
-    are the nodes of a category in order of precedence. For a command they are its own node and,
-    only in `children`, the shadowed ones. `node` is the node with the definition, or None.
-    `problems` are those of the category.json of a category that `find` returns.
+    kind         "command", "category" or "unknown"
+    words        the words of the command or category; for "unknown", the words that exist
+    nodes        the nodes of a category in order of precedence; for a command its own node and,
+                 only in the result of `children`, the nodes of the commands that it shadows
+    node         the node with the definition, or None
+    problems     the problems of the category.json, if `find` returns a category
     """
 
     __slots__ = ("definition", "kind", "node", "nodes", "problems", "words")
@@ -100,8 +102,7 @@ class DeclaredNode(Node):
         self._below = [one for one in declared if one.words[: len(words)] == words]
 
     def enter(self, word: str) -> "DeclaredNode | None":
-        node = DeclaredNode(self.tree, (*self.at, word), self._below)
-        return node if any(one.runs for one in node._below) else None
+        return self.inside().get(word)
 
     def inside(self) -> "dict[str, DeclaredNode]":
         depth = len(self.at)
@@ -138,8 +139,6 @@ class Catalog:
     is called only if the lock's trees do not have the command. `problems` are those of projects.
     """
 
-    __slots__ = ("_around", "_declared", "_folders", "_projects", "_read", "problems")
-
     def __init__(
         self, lock: "Lock", read: "Read" = read_definition, around: "Around | None" = None
     ) -> None:
@@ -161,9 +160,7 @@ class Catalog:
     def projects(self) -> "list[Project]":
         """The projects around the current directory, the nearest first."""
         if self._projects is None:
-            self._projects = []
-            if self._around is not None:
-                self._projects, self.problems = self._around()
+            self._projects, self.problems = self._around() if self._around else ([], [])
         return self._projects
 
     def _roots(self, projects: "Iterable[Project]" = ()) -> "list[AnyNode]":
@@ -215,7 +212,7 @@ class Catalog:
             problems += node.problems
             for word, inner in inside.items():
                 if _is_reserved(category, word, node):
-                    reason = f"left out; the word {word} is this program's own"
+                    reason = f"left out; the word {word} is reserved for this program"
                     problems.append(Problem(inner.at, reason))
                 else:
                     reached.setdefault(word, []).append(inner)

@@ -41,10 +41,10 @@ def is_reference(text: str) -> bool:
 class Definition:
     """The checked content of a command.json or category.json, with defaults for absent keys.
 
-    name, description      texts for people; in a category.json they may be ""
+    name, description      texts for people; "" if a category.json has none
     entrypoint             a file in `directory` or "package.module:attr"; "" for a category
     file, directory        the definition and its folder; "" if a plugin declares it in code
-    os, compatible         the systems that it runs on, () for all; whether this is one
+    os, compatible         the systems that it runs on, () for all; whether it runs on this one
     sudo, sudo_systems     whether it needs sudo on this system; the systems where it does
     group, aliases, hidden its heading in listings, its other words, whether it is not listed
     envs, env_files        variables and paths of `.env` files, not yet expanded
@@ -63,7 +63,7 @@ class Definition:
     effects, destroys      "read", "change" or "destroy"; whether the file itself has "destroy"
     help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
     starts_commands        whether it starts other commands or programs that its caller chooses
-    sources                false if a Python command starts with its caller's environment
+    sources                false if a Python command starts with its caller's own environment
     installed_when         {"command": NAME}, {"path": PATH} or {}
     extra                  the values of all other keys
     warnings               `Problem`s, such as an unknown key that resembles a known one
@@ -128,7 +128,7 @@ class Definition:
     def inherit(self, above: "tuple[Definition, ...]") -> None:
         """Apply the defaults of the categories `above`; the nearest wins for each name.
 
-        `envs` and `env_files` are not merged, because a run reads them definition by definition.
+        `envs` and `env_files` are not merged, because a run reads each definition separately.
         """
         self.above = above
         for one in reversed(above):
@@ -207,8 +207,8 @@ def _secrets(fields: Fields) -> dict[str, str]:
 def read_definition(path: str) -> Definition:
     """Return the checked definition in a command.json, a category.json or a script's comment.
 
-    In the latter two, name and description are optional. Raises DefinitionError if the definition
-    is invalid, FileNotFoundError if there is no file.
+    Only a command.json must have a name and a description. Raises DefinitionError if the definition
+    is invalid, and FileNotFoundError if the file is missing.
     """
     if not path.endswith(("/command.json", "/category.json")):
         return _read_script(path)
@@ -245,7 +245,6 @@ def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
         return ""
     if definition.is_script:
         return definition.file
-    file = join(definition.directory, definition.entrypoint)
     if outside := why_outside(definition.directory, definition.entrypoint):
         raise DefinitionError(Problem(definition.file, outside, key="entrypoint"))
-    return file
+    return join(definition.directory, definition.entrypoint)

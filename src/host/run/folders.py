@@ -77,8 +77,8 @@ def refusal(path: str, root: str) -> str:
 class Node:
     """The node that words name in one tree; `at` is a path, or the words of a declared node.
 
-    The catalog sets `definition` to the node's definition. It sets `error` if that is invalid but
-    commands exist below. `problems` are those of the folder, known after it is listed.
+    The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
+    `problems` are the problems of the folder; they are complete after it was listed.
     """
 
     tree: "Tree"
@@ -250,12 +250,7 @@ class FolderNode(Node):
         """Whether there are commands or categories below the command here."""
         if not self.owned:
             return self.holds_commands()
-        try:
-            if posix.stat(self.at).st_nlink == _NO_SUBFOLDERS:
-                return False
-        except OSError:
-            return False
-        return bool(self.inside())
+        return posix.stat(self.at).st_nlink != _NO_SUBFOLDERS and bool(self.inside())
 
     def holds_commands(self) -> bool:
         """Return whether there is a category.json here, or a command here or below."""
@@ -272,7 +267,7 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command():
-                while node.parent and node is not self:  # so do all nodes on the path
+                while node.parent and node is not self:  # the same is true for each node above
                     node = node.parent
                     node.holds = True
                 return True
@@ -310,8 +305,7 @@ class FolderNode(Node):
         outermost = (self.project.definition,) if self.project else ()
         found = (node and node.defaults) or outermost
         for node in reversed(pending):
-            has_some = _mentions(f"{node.at}/category.json", _DEFAULTS)
-            own = node.category() if has_some else None
+            own = node.category() if _mentions(f"{node.at}/category.json", _DEFAULTS) else None
             found = node.defaults = (*found, own) if own else found
         return found
 
@@ -329,7 +323,7 @@ class FolderNode(Node):
         return ""
 
     def refused(self, word: str) -> "list[tuple[str, str]]":
-        """Return the files here that match `word` but cannot be commands, with the reasons."""
+        """Return the files in this folder for `word` that cannot be commands, with the reasons."""
         takes = self.tree.scripts is not None and not self.owned
         paths = [join(self.at, word + one) for one in _EXTENSIONS] if takes else []
         reasons = [(path, refusal(path, self.tree.path)) for path in paths if is_file(path)]

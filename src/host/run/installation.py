@@ -95,8 +95,8 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
         if chosen:  # not resolved: errors show the path that the caller gave
             config_file = chosen if chosen.startswith("/") else join(posix.getcwd(), chosen)
     except FileNotFoundError:
-        what = "a relative path leads nowhere from a deleted current directory"
-        raise InstallationError(Problem("", what, "give its full path")) from None
+        what = "the current directory was deleted, so relative paths cannot be used"
+        raise InstallationError(what, "use absolute paths") from None
     return Layout(program, root, config_file, started, default and not named)
 
 
@@ -141,7 +141,7 @@ def home(environ: "Mapping[str, str]") -> str:
 
 
 def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
-    """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" if only a run did.
+    """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" if only a run set them.
 
     A run exports both for its commands. A value that differs from the innermost run's was set
     inside that run. Otherwise the value is that of the outer run that was started by the same

@@ -1,4 +1,4 @@
-"""Explain what is wrong with invalid JSON, and where."""
+"""Find the mistake in invalid JSON, and the line and column of a key in valid JSON."""
 
 import json
 import re
@@ -8,7 +8,6 @@ from host.errors import DefinitionError, Problem
 
 _BLANKS = " \n\t\r"
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
-_DEEPEST = 20  # levels of keys with offsets; a definition has five
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError:
     """Return the error for text that the JSON scanner refused or did not read completely.
 
-    `what` is the problem of `token`, which is a quoted key or a constant. Both are "" for a syntax
-    error.
+    `what` is the message about `token`, a quoted key or a constant. Both are "" for a syntax error.
     """
     if what:
         keys_and_constants = (one for one in _TOKEN.finditer(text) if one[2] or not one[1])
@@ -54,9 +52,9 @@ def _behind_blanks(text: str, position: int) -> int:
 
 
 def offsets_of_keys(text: str) -> dict[str, int]:
-    """Return the offset of each key and item by its path; the JSON may be invalid."""
+    """Return the offset of each key and item of valid JSON by its path."""
     offsets: dict[str, int] = {}
-    above: list[tuple[str, "Iterator[int] | None"]] = []  # open ones; arrays count
+    above: list[tuple[str, "Iterator[int] | None"]] = []  # open objects and arrays
     path = ""
     for token in _TOKEN.finditer(text):
         sign = token[0]
@@ -64,21 +62,15 @@ def offsets_of_keys(text: str) -> dict[str, int]:
             del above[-1:]
             continue
         outer, numbers = above[-1] if above else ("", None)
-        if (numbers is not None or token[2]) and len(above) <= _DEEPEST:
-            key = token[1] and _unquoted(token[1])
-            path = f"{outer}[{next(numbers)}]" if numbers is not None else f"{outer}.{key}"
-            path = path.removeprefix(".")
+        if numbers is not None:
+            path = f"{outer}[{next(numbers)}]"
+            offsets[path] = token.start()
+        elif token[2]:
+            path = f"{outer}.{json.loads(token[1])}".removeprefix(".")
             offsets[path] = token.start()
         if sign in ("{", "["):
             above.append((path, count() if sign == "[" else None))
     return offsets
-
-
-def _unquoted(token: str) -> str:
-    try:
-        return str(json.loads(token, strict=False))
-    except ValueError:
-        return token[1:-1]
 
 
 def place_of_key(text: str, offsets: "Mapping[str, int]", key: str) -> tuple[int, int]:

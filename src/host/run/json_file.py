@@ -1,5 +1,7 @@
 """Strict JSON from regular files, and typed access to it; errors name the file and key or line."""
 
+from _json import make_scanner
+
 from host.errors import DefinitionError, Problem
 from host.run import read_regular
 from host.run.expand import is_name
@@ -7,7 +9,7 @@ from host.run.text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
 _SIZE_LIMIT = 16 * 1024 * 1024
@@ -23,7 +25,7 @@ def read_json(path: str) -> "Any":
 
 
 class NotStrictError(ValueError):
-    """A duplicate key, or a constant such as NaN; the arguments are the problem and its token."""
+    """A duplicate key, or a constant such as NaN; the arguments are a message and the token."""
 
 
 class Number(float):
@@ -41,13 +43,14 @@ def parse_json(path: str, content: bytes) -> "Any":
     text = text_of(path, content, DefinitionError)
     what = token = ""
     try:
-        value, end = _scanner()(text, _skip_blanks(text, 0))
+        # Call the C scanner directly, because importing `json` takes 7 ms.
+        value, end = make_scanner(_Rules)(text, _skip_blanks(text, 0))  # type: ignore[arg-type]
         if _skip_blanks(text, end) == len(text):
             return value
     except NotStrictError as error:
         what, token = error.args
     except (StopIteration, ValueError, SystemError, RecursionError):
-        pass  # no useful message (SystemError before `json` is imported)
+        pass  # these have no useful message; `syntax_error` finds the mistake
     from host.run.json_errors import syntax_error
 
     raise syntax_error(path, text, what, token) from None
@@ -63,7 +66,7 @@ class _Rules:
     """The attributes that the C scanner of the `json` module reads."""
 
     strict = True
-    object_hook = None
+    object_hook = array_hook = None
     parse_float = Number
     parse_int = int
 
@@ -80,34 +83,12 @@ class _Rules:
         raise NotStrictError(f"{name} is not JSON; expected a number", name)
 
 
-def _scanner() -> "Callable[[str, int], tuple[Any, int]]":
-    """Return the C scanner itself, because importing `json` takes 7 ms.
-
-    If the interpreter lacks it or needs more attributes, return a decoder of the `json` module
-    with the same rules.
-    """
-    try:
-        from _json import make_scanner
-
-        return make_scanner(_Rules)  # type: ignore[arg-type]  # only reads attributes
-    except (ImportError, AttributeError):
-        from json import JSONDecoder
-
-        return JSONDecoder(
-            object_pairs_hook=_Rules.object_pairs_hook,
-            parse_float=Number,
-            parse_constant=_Rules.parse_constant,
-        ).raw_decode
-
-
 class Fields:
     """Typed access to the keys of one JSON object; each method raises DefinitionError.
 
     A null value is the same as an absent key. `known` are the keys that were read. `key` is the
     path of the object in its file, "" for the whole file.
     """
-
-    __slots__ = ("_inside", "known", "path", "values")
 
     def __init__(self, path: str, values: "Any", key: str = "") -> None:
         self.path = path
@@ -153,8 +134,7 @@ class Fields:
 
     def typed(self, key: str, kind: type, expected: str) -> "Any":
         """Return the value of `key`, which must be of this type, or None."""
-        self.known.add(key)
-        value = self.values.get(key)
+        value = self.value(key)
         if value is not None and type(value) is not kind:
             raise self.wrong(key, expected, value)
         return value
@@ -169,7 +149,7 @@ class Fields:
         """Return a text that must not be empty, "" if the key is absent."""
         value = self.text(key, required)
         if not value and self.values.get(key) is not None:
-            raise self.refused(key, "expected some text, found an empty string")
+            raise self.refused(key, "must not be empty")
         return value
 
     def one_of(self, key: str, allowed: "Sequence[str]") -> str:
@@ -186,7 +166,7 @@ class Fields:
                 return value
         except UnicodeEncodeError:  # an escaped lone surrogate
             pass
-        raise self.refused(key, "holds a character that is not allowed")
+        raise self.refused(key, "contains a character that is not allowed")
 
     def check_variable(self, key: str, name: str) -> None:
         """Raise DefinitionError if `name` cannot name a variable."""

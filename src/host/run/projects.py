@@ -23,7 +23,8 @@ TRUST = "CLI_TRUST"  # real paths of projects that the caller trusts, separated 
 class Project:
     """A project: `root` is its real path, `folder` its `.<program>`, `file` its project.json.
 
-    `environ` is the caller's environment; `is_named` is true if its CLI_TRUST names the project.
+    `tree` has its commands. `environ` is the caller's environment; `is_named` is true if its
+    CLI_TRUST names the project.
     """
 
     def __init__(self, root: str, program: str, environ: "Mapping[str, str]") -> None:
@@ -31,18 +32,11 @@ class Project:
         self.folder = join(root, f".{program}")
         self.commands_dir = f"{self.folder}/commands"
         self.file = f"{self.folder}/project.json"
+        self.tree = Tree(self.commands_dir, scripts={})
         self.environ = environ
+        self.is_named = root in environ.get(TRUST, "").split(":")
         self._definition: Definition | None = None
         self._safe: set[str] = set()
-
-    @property
-    def tree(self) -> Tree:
-        """The tree of the project's commands."""
-        return Tree(self.commands_dir, scripts={})
-
-    @property
-    def is_named(self) -> bool:
-        return self.root in self.environ.get(TRUST, "").split(":")
 
     @property
     def definition(self) -> Definition:

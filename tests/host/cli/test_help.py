@@ -24,7 +24,8 @@ def test_help_without_an_installation(install: Install, tmp_path: Path, words: l
     nowhere = {"CLI_DIR": str(tmp_path / "nowhere")}
     shown = made.run(*words, env=nowhere)
     assert (shown.status, shown.stderr) == (0, "")
-    assert f"There is no installation yet: no {tmp_path}/nowhere/core/cli.json.\n" in shown.stdout
+    missing = f"{tmp_path}/nowhere/core/cli.json"
+    assert f"There is no installation yet: {missing} does not exist.\n" in shown.stdout
     assert "\nUsage: cli self init [DIRECTORY] [--name NAME]\n" in shown.stdout
     for listing in (["--all"], ["--format", "json"], ["demo"]):
         assert made.run(*listing, env=nowhere).status == 1
@@ -143,7 +144,7 @@ def test_a_help_page_runs_nothing_and_says_what_only_a_run_knows(install: Instal
         "  MODE    fast  ← command.json: envs.MODE",
         '  EMPTY   ""  ← command.json: envs.EMPTY',
     ]
-    assert "  Values in a run: cli self env a deploy\n" in shown.stdout
+    assert "  To see the values of a run: cli self env a deploy\n" in shown.stdout
     assert not (made.root / "ran").exists()
 
 

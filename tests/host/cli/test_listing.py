@@ -260,7 +260,7 @@ Examples:
 Notes:
   Runs on linux and mac.
   Needs administrator rights (sudo).
-  Values in a run: cli self env ops deploy
+  To see the values of a run: cli self env ops deploy
   Defined in {made.root}/commands/ops/deploy/command.json.
 """
     for words in (
@@ -301,7 +301,7 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
     assert "\nArguments:\n  tables...  which\n\nOptions:\n  -f, --force  whatever" in page
     assert "  --keep DAYS  (integer; default: 7)\n  --to HOST    (required)\n" in page
     assert "  Destroys something" in page
-    assert "  Asks before it runs: Delete it for good?\n" in page
+    assert "  Asks for confirmation: Delete it for good?\n" in page
     assert "  Changes nothing.\n" in made.run("help", "db", "show").stdout
     assert "  drop  Delete a database [destroy]\n" in made.run("db", "--all").stdout
     assert "[" not in made.run("db").stdout.partition("Commands:")[2]
@@ -432,8 +432,11 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
             ["self", "list", "--x"],
             "cli: self list: unknown option --x; usage: cli self list [words...]",
         ),
-        (["--format", "yaml"], "cli: no listing in format 'yaml'; there are text, json and tree, "),
-        (["--all", "ops", "deploy"], "cli: --all and --format go with a listing, not with a comm"),
+        (
+            ["--format", "yaml"],
+            "cli: unknown format 'yaml'; use text, json, tree or a plugin's format",
+        ),
+        (["--all", "ops", "deploy"], "cli: --all and --format are for listings, not for commands"),
         (["--format=", "ops"], "cli: --format: expected text, json, tree; found nothing; see: cli"),
         (["help", "--safe"], "cli: no such option '--safe'; see: cli --help\n"),
         (["\x1b[31m"], "cli: unknown category \\x1b[31m; see: cli --help\n"),

@@ -15,7 +15,7 @@ TWICE = {"name": "a"}, {"name": "a"}
 REFUSED = {
     "no object": (["x"], "args[0]", "expected an object, found a string"),
     "no name": ([{}], "args[0].name", "missing"),
-    "empty name": ([{"name": ""}], "args[0].name", "expected some text"),
+    "empty name": ([{"name": ""}], "args[0].name", "must not be empty"),
     "name is a number": ([{"name": 1}], "args[0].name", "expected a string"),
     "space in a name": ([{"name": "a b"}], "args[0].name", "found a b"),
     "dot in a name": ([{"name": "a.b"}], "args[0].name", "found a.b"),
@@ -44,7 +44,7 @@ REFUSED = {
     "short of a word": ([{"name": "a", "short": "-a"}], "args[0].short", "a positional"),
     "help": ([{"name": "--help"}], "args[0].name", "--help cannot be declared"),
     "value of a word": ([{"name": "a", "value": "N"}], "args[0].value", "a positional"),
-    "empty value": ([{"name": "--a", "value": ""}], "args[0].value", "expected some text"),
+    "empty value": ([{"name": "--a", "value": ""}], "args[0].value", "must not be empty"),
     "unknown type": (
         [{"name": "a", "type": "colour"}], "args[0].type",
         "one of string, integer, number, path, file, directory; found colour",
@@ -84,7 +84,7 @@ REFUSED = {
     "path as complete": ([{"name": "a", "complete": "bin/x"}], "args[0].complete", "is not the"),
     "folder above": ([{"name": "a", "complete": ".."}], "args[0].complete", "is not the"),
     "option as complete": ([{"name": "a", "complete": "-x"}], "args[0].complete", "is not the"),
-    "empty complete": ([{"name": "a", "complete": ""}], "args[0].complete", "some text"),
+    "empty complete": ([{"name": "a", "complete": ""}], "args[0].complete", "must not be"),
     "choices without a program": (
         [{"name": "a", "choices": {}}], "args[0].choices.program", "missing"),
     "choices of a path": (

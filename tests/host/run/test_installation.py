@@ -356,12 +356,12 @@ def test_a_relative_path_in_a_deleted_directory_is_one_line(pair):
         result = in_deleted_directory(alpha, f"{prefix} {alpha.launcher} demo show")
         assert (result.status, result.stdout) == (1, "")
         assert result.stderr.splitlines()[-1] == (
-            "alpha: a relative path leads nowhere from a deleted current directory; "
-            "give its full path"
+            "alpha: the current directory was deleted, so relative paths cannot be used; "
+            "use absolute paths"
         )
     result = in_deleted_directory(alpha, "../core/alpha demo show")
     assert result.status == 1
-    assert "deleted current directory" in result.stderr
+    assert "current directory was deleted" in result.stderr
 
 
 def test_an_absolute_path_in_a_deleted_directory_runs(pair):
@@ -376,7 +376,7 @@ def test_find_layout_in_a_deleted_directory(tmp_path, monkeypatch):
     monkeypatch.chdir(gone)
     gone.rmdir()
     for executable, environ in (("cli", {}), ("/a/core/cli", {"CLI_DIR": "x"})):
-        with pytest.raises(InstallationError, match="deleted current directory"):
+        with pytest.raises(InstallationError, match="current directory was deleted"):
             find_layout(executable, environ)
 
 

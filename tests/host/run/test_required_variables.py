@@ -56,8 +56,9 @@ FAULTS = {
     "wrong with a hint": (
         {"API_URL": "hunter2"}, "API_URL must be a URL, such as https://example.org/; ask Ada"),
     "wrong": ({"LICENCE": "hunter2"}, f"LICENCE must be a whole number; {WHERE}"),
-    "two": ({"PLAIN": None, "API_URL": None}, "PLAIN, API_URL must be set; API_URL: ask Ada; "
-            "export them, or set them in config/settings.conf, a file of env_files, or envs"),
+    "two": ({"PLAIN": None, "API_URL": None}, "PLAIN must be set; API_URL must be set; "
+            "API_URL: ask Ada; export them, or set them in config/settings.conf, a file of "
+            "env_files, or envs"),
     "empty": ({"API_URL": ""}, "API_URL must have a value in your environment, or be unset there; "
               "ask Ada"),
 }  # fmt: skip
@@ -76,13 +77,13 @@ def test_a_run(made, changes, message):
 
 def test_the_help_page(made):
     shown = made.run("help", "a", "b", env={"LICENCE": "4711"}).stdout
-    assert "  API_URL  missing, required url: ask Ada\n" in shown
-    assert "  LICENCE  ********  ← your environment, required integer\n" in shown
+    assert "  API_URL  missing, required (url): ask Ada\n" in shown
+    assert "  LICENCE  ********  ← your environment, required (integer)\n" in shown
 
 
 def test_self_env_masks_what_is_declared_secret(made):
     env = {**GOOD, "THE_PIN": "7777", "OTHER": "not 4711"}
-    shown = made.run("self", "env", "a", "b", "--all", env=env).stdout
+    shown = made.run("self", "env", "a", "b", "ARG_PIN", "OTHER", env=env).stdout
     assert "4711" not in shown
     assert "7777" not in shown
     assert "ARG_PIN" in shown

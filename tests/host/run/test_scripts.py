@@ -302,7 +302,7 @@ def test_help_and_tab_show_what_is_below(install: Install) -> None:
     )
     page = made.run("help", "x").stdout
     assert "Usage of the script:\n  x [y]\n" in page
-    assert "Commands below:\n  y\n" in page
+    assert "Subcommands:\n  y\n" in page
     assert made.run("x", "--help").stdout == page
     assert made.run("--complete", "zsh", "x", "").stdout == "files\ny\t\n"
     assert made.run("--complete", "zsh", "x", "y", "").stdout == "files\n"

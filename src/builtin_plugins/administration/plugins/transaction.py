@@ -14,12 +14,13 @@ from builtin_plugins.administration.program.environment.installer import Install
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.io.self_options import USUAL_SECONDS
 from builtin_plugins.plugins_folder.directory import RECORD, TREE, store_of
 from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry, registry_path
 from builtin_plugins.store import STAGE, staging
 from host import HostError, OperationError
 from host.cli.session import Session
+
+_USUAL_SECONDS = 600.0  # for each download, call of git or run of pip
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Transaction:
 
 
 @contextmanager
-def transaction(session: Session, seconds: float = USUAL_SECONDS) -> Iterator[Transaction]:
+def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[Transaction]:
     """Start a change, after removing the leftovers of killed changes.
 
     An OSError becomes an OperationError. Raises PluginError if the registry cannot be read,

@@ -8,8 +8,8 @@ from pathlib import Path
 from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
-from host import UsageError
 from host.cli.session import Session
+from host.run.installation import home
 
 # The line in a start-up file; fish has a file for each program.
 _POSIX = 'command -v {0} >/dev/null && eval "$({0} self completion {1})" # completion of {0}'
@@ -35,20 +35,17 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
     """Return the file that a new shell reads; fish has one per program."""
-    home = environ.get("HOME", "")
-    if not home:
-        raise UsageError("HOME is not set; completion goes into a file there")
     if shell == "fish":
-        config = environ.get("XDG_CONFIG_HOME") or os.path.join(home, ".config")
+        config = environ.get("XDG_CONFIG_HOME") or os.path.join(home(environ), ".config")
         return os.path.join(config, "fish", "completions", f"{program}.fish")
     if shell == "zsh":
-        return os.path.join(environ.get("ZDOTDIR") or home, ".zshrc")
-    return os.path.join(home, ".bashrc")
+        return os.path.join(environ.get("ZDOTDIR") or home(environ), ".zshrc")
+    return os.path.join(home(environ), ".bashrc")
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
     """Return whether the start-up file has the line; False if it cannot be read."""
-    with suppress(UsageError, OSError):
+    with suppress(OSError):
         path = start_up_file(shell, program, environ)
         return _line(shell, program) in Path(path).read_bytes().splitlines()
     return False
@@ -57,12 +54,11 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
     """Return the caller's shell if it could complete the program's words but does not, else ""."""
     shell = os.path.basename(environ.get("SHELL", ""))
-    could = shell in SHELLS and environ.get("HOME")
-    return shell if could and not completes(shell, program, environ) else ""
+    return shell if shell in SHELLS and not completes(shell, program, environ) else ""
 
 
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> None:
-    """Add or remove completion in new shells; raises UsageError without HOME, OSError."""
+    """Add or remove completion in new shells; raises OSError."""
     path = start_up_file(shell, program, environ)
     line, lines = _line(shell, program) + b"\n", []
     with suppress(FileNotFoundError):

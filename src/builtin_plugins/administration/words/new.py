@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
-from builtin_plugins.io.files.atomic import remove_tree
+from builtin_plugins.io.files.atomic import remove_tree, write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import OperationError, UsageError, is_word
@@ -52,7 +52,7 @@ def new_command(
 
 def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
     script = filled(f"command-{lang}")
-    values = {"WORD": word, "TITLE": _title(word), "SCRIPT": "".join(script)}
+    values = {"WORD": word, "SCRIPT": "".join(script)}
     files = {**filled("command", ABOUT=about, **values), **script}
     return {f"/{name}": text for name, text in files.items()}
 
@@ -137,14 +137,8 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | by
 
 
 def _category(word: str, about: str | None = None) -> dict[str, str]:
-    title = _title(word)
-    files = filled("category", TITLE=title, ABOUT=about or f"What {title} is for")
+    files = filled("category", WORD=word, ABOUT=about or f"What {word} is for")
     return {f"/{name}": text for name, text in files.items()}
-
-
-def _title(word: str) -> str:
-    """Return a word as a display name: `db-copy` becomes `Db copy`."""
-    return word.replace("-", " ").replace("_", " ").strip().capitalize()
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
@@ -161,12 +155,10 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
         _discard(stage)
         try:
             for name, content in files.items():
-                path = Path(stage + name.removeprefix(top))
-                path.parent.mkdir(parents=True, exist_ok=True)
-                text = content if isinstance(content, bytes) else content.encode()
-                path.write_bytes(text)
-                if text.startswith(b"#!") or isinstance(content, bytes):
-                    path.chmod(0o755)
+                path = stage + name.removeprefix(top)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                is_script = isinstance(content, bytes) or content.startswith("#!")
+                write_file(path, content, 0o755 if is_script else None)
             os.rename(stage, target)
         except BaseException:
             _discard(stage)

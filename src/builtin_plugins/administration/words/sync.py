@@ -54,11 +54,6 @@ def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
     """Show what the newest commit changes, ask, and fast-forward."""
     root = session.layout.root
     git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
-    try:
-        git("rev-parse", "@{upstream}")
-    except OperationError:
-        what = f"{root}: its branch has no upstream branch"
-        raise OperationError(what, "git branch --set-upstream-to=origin/BRANCH") from None
     address = git("ls-remote", "--get-url").decode().strip()
     ask_server(git, address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()

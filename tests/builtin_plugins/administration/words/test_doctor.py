@@ -49,7 +49,7 @@ def test_one_that_is_well(install: Install) -> None:
         assert found.all == (
             0,
             "nothing is wrong: installation, launcher, PATH, completion, programs, settings, "
-            "permissions, definitions, requirements, clashes, plugins, lock, projects, leftovers\n",
+            "permissions, definitions, requirements, plugins, lock, projects, leftovers\n",
             "",
         )
 
@@ -87,9 +87,9 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
     ),
     "clash": (
         {"plugins/p/a/b/command.json": command(), "plugins/p/a/b/main.sh": BASH},
-        "clashes",
-        "a b: ",
-        "rename one of the folders",
+        "definitions",
+        ": a b is hidden by ",
+        "rename one of them, or disable the plugin",
     ),
     "broken plugin": (
         {"plugins/p/plugin.json": {"directory": ".."}},

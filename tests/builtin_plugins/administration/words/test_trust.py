@@ -114,7 +114,8 @@ def test_lint_and_doctor_of_projects(shop: Shop) -> None:
     findings = json.loads(shop.run("self", "lint", "--format", "json").stdout)["findings"]
     [hint] = [one for one in findings if one["rule"] == "shadowed"]
     assert (hint["file"], hint["line"]) == (".cli/commands/build", 1)
-    assert hint["message"] == f"build is hidden by {shop.made.root}/commands/build; rename it"
+    what = f"build is hidden by {shop.made.root}/commands/build; "
+    assert hint["message"] == f"{what}rename one of them, or disable the plugin"
     shop.write({".cli/commands/db/drop/command.json": "{"})
     done = shop.run("self", "lint")
     assert done.status == 1

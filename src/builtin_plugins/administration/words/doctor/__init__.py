@@ -55,13 +55,13 @@ def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
             found = [*check(subject)]
         except (HostError, OSError) as error:
             found = [finding(f"cannot be checked: {error}", "fix this first")]
-        fixes = [one.fix for one in found if fix and one.fix]
-        for apply in fixes:
-            with suppress(HostError, OSError):
-                apply()
-        left = {one.problem for one in (check(subject) if fixes else found)}
         for one in found:
-            yield one._replace(rule=name, fixed=one.problem not in left)
+            fixed = False
+            with suppress(HostError, OSError):
+                if fix and one.fix:
+                    one.fix()
+                    fixed = True
+            yield one._replace(rule=name, fixed=fixed)
 
 
 def _row(one: Finding) -> dict[str, object]:
@@ -164,7 +164,6 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "permissions": installation.permissions,
     "definitions": installation.definitions,
     "requirements": requirements,
-    "clashes": installation.clashes,
     "plugins": installation.plugins,
     "lock": installation.lock,
     "projects": installation.projects,

@@ -25,7 +25,6 @@ from host import HostError, OperationError, Problem, find_program, version_probl
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.cli.trust import project_contents
-from host.planning.cache_files import can_be_made
 from host.run.catalog import Catalog
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
@@ -124,15 +123,6 @@ def definitions(subject: Subject) -> Iterator[Finding]:
     yield from (one for one in found if one.rule != "plugin")
 
 
-def clashes(subject: Subject) -> Iterator[Finding]:
-    """Yield the words for which several places define a command."""
-    for one in subject.commands:
-        if one.shadows:
-            winner = one.directory or f"plugin {one.plugin}"
-            text = f"{' '.join(one.words)}: {winner} hides {', '.join(one.shadows)}"
-            yield finding(text, "rename one of the folders, or disable the plugin")
-
-
 def plugins(subject: Subject) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are missing."""
     call = f"{subject.call} self plugin"
@@ -151,18 +141,11 @@ def plugins(subject: Subject) -> Iterator[Finding]:
 
 def lock(subject: Subject) -> Iterator[Finding]:
     """Yield why the lock cannot be used; an outdated one is replaced automatically."""
-    paths = subject.session.installation.locks
-    for path in filter(os.path.isfile, paths):
+    for path in filter(os.path.isfile, subject.session.installation.locks):
         status = os.lstat(path)
         if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
             text = f"{path}: other users can write to this lock, so it is ignored"
             yield finding(text, f"rm {shlex.quote(path)}", partial(os.unlink, path))
-    if not any(map(can_be_made, paths)):
-        yield finding(
-            f"neither {' nor '.join(map(os.path.dirname, paths))} can be written, "
-            "so every call asks all plugins again",
-            f"make one of them writable, or run once as its owner: {subject.call} self lock",
-        )
 
 
 def leftovers(subject: Subject) -> Iterator[Finding]:

@@ -18,8 +18,8 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry, registry_path
 from host import Definition, HostError, Problem
+from host.cli.contents import contents
 from host.cli.session import Session
-from host.cli.trust import project_contents
 from host.cli.variables import settings_names
 from host.run import read_regular
 from host.run.catalog import Catalog
@@ -61,18 +61,18 @@ class Lint:
         yield from (Finding("definition", one) for one in wrong)
         for project in projects:
             yield from self.tree(FolderNode(project.tree, project=project))
-            yield from self._hidden(project, projects)
+        yield from self._shadowed(projects)
 
-    def _hidden(self, project: Project, projects: list[Project]) -> Iterator[Finding]:
-        """Yield hints about a project's commands that other commands hide."""
+    def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
+        """Yield the commands that others with the same words hide; in projects as hints."""
         catalog = Catalog(self._session.plugins_known, around=lambda: (projects, []))
-        for command in project_contents(project).commands:
-            with suppress(HostError):  # reported separately
-                own, found = command.definition.file, catalog.find(command.words, whole=True)
-                winner = found.definition.file if found.definition else ""
-                if winner != own:
-                    text = f"{' '.join(command.words)} is hidden by {winner or 'something else'}"
-                    yield Finding("shadowed", Problem(own, text, "rename it"), hint=True)
+        roots = tuple(f"{one.root}/" for one in projects)
+        for command in contents(catalog, (), deep=True).commands:
+            winner = command.definition.file or f"plugin {command.plugin}"
+            for place in command.shadows:
+                text = f"{' '.join(command.words)} is hidden by {winner}"
+                problem = Problem(place, text, "rename one of them, or disable the plugin")
+                yield Finding("shadowed", problem, hint=place.startswith(roots))
 
     def directory(self, directory: str) -> Iterator[Finding]:
         """Check a project, an installation, a plugin or a folder of commands."""
@@ -84,20 +84,13 @@ class Lint:
         elif os.path.lexists(config_file):
             yield from self._installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
-            try:
-                yield from self._plugin(read_plugin(root, Entry("", "local")))
-            except HostError as error:
-                yield Finding("plugin", error.problem)
+            yield from self._plugin(read_plugin(root, Entry("", "local")))
         else:
             is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
             yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
 
     def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
-        try:
-            config = read_config(config_file)
-        except HostError as error:
-            yield Finding("installation", error.problem)
-            return
+        config = read_config(config_file)
         self.count += 1
         yield from (Finding("definition", one) for one in config.warnings)
         commands = Tree(os.path.join(root, config.commands_dir), scripts={})

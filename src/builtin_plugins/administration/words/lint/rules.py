@@ -17,7 +17,6 @@ from host.run.folders import FolderNode
 from host.run.lock import Source
 from host.run.process import start_of
 
-_HEAD = 256  # bytes that are read to distinguish a text from a binary
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _PATIENCE = 600.0  # seconds for shellcheck
 _OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # as no-shebang covers it
@@ -96,18 +95,17 @@ def script_findings(
         yield Finding("entrypoint", Problem(definition.file, wrong, key="entrypoint"))
         return
     try:
-        if os.path.basename(start_of(script, environ).interpreter) in _SHELLS:
-            shells.append(script)
+        start = start_of(script, environ)
     except HostError as error:
         if definition.compatible:
             yield Finding("shebang" if error.problem.line else "entrypoint", error.problem)
         return
-    with suppress(OSError), open(script, "rb") as file:  # an executable file may be unreadable
-        head = file.read(_HEAD)
-        if not head.startswith(b"#!") and b"\0" not in head:
-            remedy = "begin it with #!/usr/bin/env bash"
-            problem = Problem(script, "has no shebang, so bash runs it", remedy)
-            yield Finding("no-shebang", problem, hint=True)
+    if os.path.basename(start.interpreter) in _SHELLS:
+        shells.append(script)
+    if start.argv == ["bash", script]:
+        remedy = "begin it with #!/usr/bin/env bash"
+        problem = Problem(script, "has no shebang, so bash runs it", remedy)
+        yield Finding("no-shebang", problem, hint=True)
 
 
 def shellcheck_findings(scripts: Sequence[str], environ: Mapping[str, str]) -> Iterator[Finding]:
