@@ -75,7 +75,8 @@ class Store:
         Makes the directory and its missing parents, and removes them at the end if they are empty.
         """
         with undoing() as undo:
-            atomic.make_directory(self.directory, 0o755, undo)
+            atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
+            atomic.make_directory(self.directory, 0o755)  # another process may hold its lock
             descriptor = os.open(self.directory, _DIRECTORY)
             try:
                 if not take_lock(descriptor) or not self._is_still(descriptor):
