@@ -32,9 +32,8 @@ def check_collisions(session: Session, found: PluginVersion, *, force: bool = Tr
         there = lock.plugins.get(name)
         if there and there.project != entry.name:
             raise PluginError(
-                f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
-                "and only one plugin of a name works",
-                "ask for another name" if there.ours else "remove that one first",
+                f"{entry.name}: its entry point {name} has the name of one of {there.distribution}",
+                "ask its author to rename it" if there.ours else "remove that plugin first",
             )
     own, others = declarations(lock, entry)
     entries = effective_registry(session.installation.plugins_dir).entries.values()
@@ -101,16 +100,17 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
     for line, is_kept in taken.items():
         if not is_kept:
             raise PluginError(
-                f"{line}, which {entry.name} would replace",
+                f"{line}; {entry.name} must not replace it",
                 "disable or remove one of the two plugins",
             )
     if taken and not force:
         more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
         raise PluginError(
-            f"{next(iter(taken))}{more}", f"--force adds {entry.name}, the existing one wins"
+            f"{next(iter(taken))}{more}",
+            f"--force adds {entry.name} anyway, and the existing command is used",
         )
     for line in taken:
-        session.messages.warn(f"{line} and wins")
+        session.messages.warn(f"{line}; the existing command is used")
 
 
 def _taken(

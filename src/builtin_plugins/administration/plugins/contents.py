@@ -212,7 +212,7 @@ def refuse_package(
         return
     found = _PACKAGE_NAME.search(text)
     name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"
-    ways = f"from an index: {add} pip:{name}; or build a wheel and add that"
+    ways = f"add it from an index: {add} pip:{name}; or build a wheel and add that"
     if address:
         ways = f"add it with: {add} {shlex.quote(f'pip:{name} @ git+{address}')}"
     raise PluginError(f"{entry.source}: is a Python package, not a directory of commands", ways)

@@ -105,7 +105,7 @@ def why_it_stays(session: Session, entry: Entry) -> str:
     if entry.is_local:
         return "edits take effect at once"
     if source_of(entry).is_one_version:
-        other = f"another version comes with: {session.program} self plugin add WHEEL"
+        other = f"to install another version: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"
     return f"stays at {entry.ref or version_text(entry)}" if entry.pinned else ""
 

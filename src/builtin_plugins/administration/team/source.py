@@ -57,7 +57,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
     try:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
-        raise OperationError(f"{address}: it has no commit") from None
+        raise OperationError(f"{address}: the repository has no commits") from None
     write_tree(git, "HEAD", tx.tree, address, tx.reporter.warn)
     os.rename(git.directory, os.path.join(tx.tree, ".git"))
     git.directory = tx.tree

@@ -71,7 +71,7 @@ def test_wheels_named_like_what_this_program_needs(
         for source in (str(path), f"pip:{name}==99"):
             done = plugin(made, "add", source)
             last = done.stderr.splitlines()[-1]
-            said = "this program itself needs it, so it can be no plugin"
+            said = "cannot be a plugin: this program itself needs it"
             assert (done.status, last) == (1, f"cli: {canonicalize_name(name)}: {said}")
     environment.pip("--version")
     assert listed(made) == {}

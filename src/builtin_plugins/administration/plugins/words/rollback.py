@@ -14,10 +14,10 @@ from host.run.text import EMPTY
 
 
 def command(session: Session, name: str, version: str | None) -> None:
-    """Go back to an earlier VERSION of the plugin NAME, or to the one before.
+    """Return to VERSION of the plugin NAME, by default to the version before.
 
-    The last three are kept. VERSION is a version, or the beginning of a commit or
-    checksum; `self plugin show NAME` names them.
+    The last three versions are kept; `self plugin show NAME` lists them. VERSION is a
+    version, or the beginning of a commit or checksum.
     """
     row = named_row(session, name)
     plugins_dir = session.installation.plugins_dir
