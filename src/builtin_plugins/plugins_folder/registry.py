@@ -107,7 +107,7 @@ class Registry:
     """The registry's content: valid entries in order, and the problems of others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
-    untouched. Unless the file `exists`, nothing is known of any plugin.
+    untouched. `exists` is whether there is a file.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Registry:
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the one of the same name but keep its unknown keys.
 
-        If a team shares the file, only `team` changes it; else the local file gets what differs.
+        If there is a local file, it gets what differs from the shared entry, unless `team` is set.
         """
         self.entries[entry.name] = entry
         fields, shared = entry.fields(), _item(self.values, entry.name)

@@ -53,7 +53,7 @@ class Listed(NamedTuple):
 def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
     """Return the plugin that a catalogue lists under the name `text`.
 
-    Returns None if `text` is another form of SOURCE or cli.json no catalogue is configured. Raises
+    Returns None if `text` is another form of SOURCE, or if no catalogue is configured. Raises
     UsageError if none of the catalogues lists it.
     """
     if is_path(text) or not is_plugin_name(text) or not session.installation.config.catalogues:
@@ -70,7 +70,8 @@ def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
 def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
     """Return the plugins of all catalogues by name, and cache the names for Tab completion.
 
-    The first of two plugins of the same name wins. Raises HostError if a catalogue cannot be read.
+    If two plugins have the same name, the first is used. Raises HostError if a catalogue cannot be
+    read.
     """
     found: dict[str, Listed] = {}
     for address in session.installation.config.catalogues:

@@ -31,7 +31,7 @@ _EARLIER_VERSIONS = 3  # kept in addition to the current one
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
-    """Raise PluginError if a new plugin cannot have its name."""
+    """Raise PluginError if the name of a new plugin is invalid or taken."""
     hint = source_of(entry).name_hint
     if not is_plugin_name(entry.name):
         raise PluginError(f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{hint}")
@@ -119,7 +119,7 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 def remove(entry: Entry, tx: Transaction) -> str:
     """Remove a plugin; return where its only copy is kept, "" if there is another.
 
-    The mark in the registry lets the next change finish a killed removal.
+    The entry is marked first, so that the next change can finish a killed removal.
     """
     path = registry_path(tx.plugins_dir)
     if read_registry(path).is_shared(entry.name):

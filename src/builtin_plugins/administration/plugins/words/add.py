@@ -71,7 +71,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         scripts = {key: text for key, text in (("prefix", prefix), ("split", split)) if text}
         wanted.entry = wanted.entry.replaced(scripts=scripts)
     there = _former(session, wanted.entry)
-    # Of a wheel, what the file holds now decides.
+    # The wheel at the same path may be another one now, so it is read again.
     if there and not source_of(there).is_one_version and _is_present(session, there):
         if team:
             _share(session, there)

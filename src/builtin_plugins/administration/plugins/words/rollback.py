@@ -24,7 +24,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    # A wheel is one version; any other source, which may have moved, has them all.
+    # Each wheel has a source of its own. Any other source has all versions, at its newest address.
     fixed = any(source_of(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)

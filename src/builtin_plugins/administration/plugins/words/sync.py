@@ -35,7 +35,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
 def bring_in(
     session: Session, wanted: Registry, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
-    """Bring in what the registry `wanted` lists and is not here."""
+    """Install the plugins of the registry `wanted` that this installation lacks."""
     plugins_dir = session.installation.plugins_dir
     own = read_registry(registry_path(plugins_dir))
     for problem in wanted.problems:
@@ -57,7 +57,7 @@ def bring_in(
 def lacking(
     session: Session, wanted: Iterable[Entry], own: dict[str, Entry], plugins_dir: str
 ) -> Iterator[Entry]:
-    """Yield the entries whose recorded version is not the one that is on here."""
+    """Yield the entries whose recorded version is not installed here."""
     for entry in wanted:
         there = own.get(entry.name)
         if entry.is_local:
@@ -86,7 +86,7 @@ def bring(
     timeout: float,
     keep: bool = True,
 ) -> None:
-    """Install exactly the recorded version of a plugin, which `check` gets before.
+    """Install exactly the recorded version of a plugin, after `check` was called with it.
 
     Without `keep`, only fetch and check it; a package without a wheel is not built for that.
     """
@@ -97,7 +97,7 @@ def bring(
         source = source_of(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
         if keep:
-            staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
+            staged = ensure_built(session, staged, tx, yes=True)  # the user agreed before
         if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
                 f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
