@@ -18,7 +18,6 @@ from builtin_plugins.io.git import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 
-FETCHED = "git takes only https, ssh, git and file addresses"
 SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")  # user/repository
 _SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
 _SCHEMES = ("https", "ssh", "git", "file")
@@ -64,7 +63,8 @@ def git_address(text: str) -> str:
     """Return the address in the URL `text`; raises UsageError if git cannot fetch it."""
     address = text[len("git+") :] if text.lower().startswith("git+") else text
     if address.partition("://")[0].lower() not in _SCHEMES:
-        raise UsageError(f"{masked_text(address)}: {FETCHED}")
+        what = "git takes only https, ssh, git and file addresses"
+        raise UsageError(f"{masked_text(address)}: {what}")
     return address
 
 
