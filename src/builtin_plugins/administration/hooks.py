@@ -188,8 +188,7 @@ _SYNONYMS = {
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self",), "self", "Manage this program and its plugins")
     yield CategoryDeclaration(("self", "new"), "new", "Make a command, a category or a plugin")
-    about = "Add, list, update and remove plugins"
-    yield CategoryDeclaration(("self", "plugin"), "plugin", about)
+    yield CategoryDeclaration(("self", "plugin"), "plugin", "Add, list, update and remove plugins")
     for name, (description, *arguments) in _COMMANDS.items():
         words = name.split()
         package = "plugins.words" if words[0] == "plugin" else "words"

@@ -48,8 +48,8 @@ def test_one_that_is_well(install: Install) -> None:
         found = doctor(made, **safe)
         assert found.all == (
             0,
-            "nothing is wrong: installation, launcher, PATH, completion, programs, settings, "
-            "permissions, definitions, requirements, plugins, lock, projects, leftovers\n",
+            "nothing is wrong: installation, launcher, PATH, completion, programs, permissions, "
+            "settings, definitions, requirements, plugins, lock, projects, leftovers\n",
             "",
         )
 
