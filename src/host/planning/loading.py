@@ -106,11 +106,8 @@ def _load_file(plugin: Plugin) -> ModuleType:
     assert spec  # noqa: S101 - for mypy
     module = importlib.util.module_from_spec(spec)
     sys.modules[loader.name] = module
-    kept, sys.dont_write_bytecode = sys.dont_write_bytecode, True
-    try:
-        loader.exec_module(module)
-    finally:
-        sys.dont_write_bytecode = kept
+    sys.dont_write_bytecode = True  # this is a child process
+    loader.exec_module(module)
     return module
 
 

@@ -100,10 +100,9 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
         reason, found = "", None
         try:
             found = question()
-        except HostError as failure:
-            reason = str(failure)
-        except (Exception, SystemExit, KeyboardInterrupt) as failure:  # noqa: BLE001 - may be any
-            reason = f"raised {type(failure).__name__}: {failure}"
+        except BaseException as failure:  # noqa: BLE001 - may be any
+            raised = f"raised {type(failure).__name__}: {failure}"
+            reason = str(failure) if isinstance(failure, HostError) else raised
         answer = marshal.dumps((reason, found)).hex().encode() + END  # hex has no NUL before END
         while answer and posix.getpid() == own:  # a fork in `question` gets here too
             answer = answer[posix.write(report, answer) :]

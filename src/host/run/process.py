@@ -17,13 +17,17 @@ if TYPE_CHECKING:
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads as many to find a script's interpreter
+_REMEDIES = {
+    E2BIG: "unset large variables, or give fewer arguments",
+    EACCES: "check its permissions, and that its file system is not mounted noexec",
+    ENOENT: "check that its interpreter exists",
+}
 
 
 class Exec(Record):
     """The arguments of `execve`: `path`, `argv` and the complete environment, as text.
 
-    `exec_of` in `host.__main__` makes it for a command; `execute` executes it. With
-    `holds_interrupt` SIGINT is blocked until the new process is ready for it.
+    With `holds_interrupt`, SIGINT is blocked until the new process unblocks it.
     """
 
     path: str
@@ -39,7 +43,7 @@ def caller_environment() -> dict[bytes, bytes]:
     original.
     """
     environ = dict(posix.environ)
-    environ.pop(b"", None)  # "=value": Python reads it but execve refuses it
+    environ.pop(b"", None)  # from "=value", which Python reads but execve refuses
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         given = _given_lc_ctype()
         if given is None:
@@ -72,7 +76,8 @@ def _given_lc_ctype() -> bytes | None:
 def reserve_standard_descriptors() -> None:
     """Open /dev/null as stdin, stdout or stderr if the caller closed them.
 
-    Otherwise a file would get such a number. The descriptors are read-only and close on exec.
+    Otherwise the next opened file would become one of them. The descriptors are read-only and
+    close on exec.
     """
     while (descriptor := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) <= 2:
         pass
@@ -86,7 +91,7 @@ def restore_signals() -> None:
 
 
 def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
-    """Return which of SIGPIPE and SIGXFSZ the caller ignored, as far as this is known.
+    """Return which of SIGPIPE and SIGXFSZ the caller ignored, if the caller is a shell or systemd.
 
     Python ignores both at startup and does not store their previous state. The children of a shell
     inherit the shell's ignored signals. systemd ignores SIGPIPE by default for the process in
@@ -117,15 +122,9 @@ def execute(plan: Exec) -> HostError:
     try:
         posix.execve(encode(plan.path), argv, environment)
     except OSError as failure:
-        if failure.errno == E2BIG:
-            what = "the arguments and the environment are too large for this system"
-            remedy = "unset large variables, or give fewer arguments"
-            return CannotStartError(Problem(plan.path, what, remedy))
-        if failure.errno == ENOENT:
-            return MissingError(Problem(plan.path, "it or its interpreter is missing"))
-        remedy = "check its permissions, and that its file system is not mounted noexec"
+        error = MissingError if failure.errno == ENOENT else CannotStartError
         what = f"cannot be started: {failure.strerror}"
-        return CannotStartError(Problem(plan.path, what, remedy if failure.errno == EACCES else ""))
+        return error(Problem(plan.path, what, _REMEDIES.get(failure.errno or 0, "")))
     raise AssertionError("execve returned")  # pragma: no cover - impossible
 
 
@@ -141,10 +140,10 @@ class Start(Record):
 def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     """Return how to start `file` with the environment `environ`.
 
-    An executable binary, or script with a shebang, is started directly. bash runs a text without
-    a shebang. The shebang's interpreter runs a script without the execute bit. Raises
-    MissingError (127) if the file or its interpreter is missing, and CannotStartError (126) if it
-    exists but cannot run.
+    A binary, or a script with a shebang, is started directly if it is executable. Without the
+    execute bit, a script is started with its shebang's interpreter. A text file without a shebang
+    is started with bash. Raises MissingError (127) if the file or its interpreter is missing, and
+    CannotStartError (126) if the file exists but cannot run.
     """
     head, executable = _read_head(file)
     if not head.startswith(b"#!"):
@@ -206,7 +205,7 @@ def _read_head(file: str) -> tuple[bytes, bool]:
 
 
 def _words_of_env(argument: str) -> list[str]:
-    """Return the command of `#!/usr/bin/env …`, [] if only env itself can parse it."""
+    """Return the command in `#!/usr/bin/env …`, [] if only env itself can parse it."""
     words = argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
     while "=" in words[0] and len(words) > 1:
         del words[0]
@@ -217,9 +216,5 @@ def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ())
     """Return whether bash reads BASH_ENV: not in posix, privileged or interactive mode."""
     words = {*environ.get("SHELLOPTS", "").split(":"), *options}
     short = "".join(one for one in options if one[:1] == "-" and one[:2] != "--")
-    return not (
-        "POSIXLY_CORRECT" in environ
-        or words & {"posix", "privileged", "--posix"}
-        or "p" in short
-        or "i" in short
-    )
+    is_special = words & {"posix", "privileged", "--posix"} or {"p", "i"} & {*short}
+    return "POSIXLY_CORRECT" not in environ and not is_special

@@ -86,19 +86,17 @@ def refusal(
     definition: "Definition", layers: "Layers", names: "Sequence[RequiredVariable]"
 ) -> SourceError:
     """Return the error for those of `names` that are unset, empty or of the wrong type."""
-    wrong: dict[str, list[RequiredVariable]] = {}  # by problem
+    faults = {}
     for name in names:
         value = layers.get(name)
-        what = name.fault(value) if value else "must be set"
+        faults[name] = name.fault(value or None)
         if value == "" and name in layers.system:
-            what = "must have a value in your environment, or be unset there"
-        if what:
-            wrong.setdefault(what, []).append(name)
-    texts = [f"{', '.join(found)} {what}" for what, found in wrong.items()]
-    if "must be set" in wrong and layers.missing:
-        texts.append(f"{', '.join(layers.missing)} is not there")
-    remedy = where_to_set([name for found in wrong.values() for name in found])
-    return SourceError(Problem(definition.file, "; ".join(texts), remedy))
+            faults[name] = "must have a value in your environment, or be unset there"
+    wrong = [name for name in names if faults[name]]
+    texts = [f"{name} {faults[name]}" for name in wrong]
+    if "must be set" in faults.values():
+        texts += [f"{path} does not exist" for path in layers.missing]
+    return SourceError(Problem(definition.file, "; ".join(texts), where_to_set(wrong)))
 
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:

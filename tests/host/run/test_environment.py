@@ -188,7 +188,9 @@ def test_required_envs(install):
     result = made.run("demo", "show", env={"HERE": ""})
     assert (result.status, result.stdout) == (1, "")
     here = "HERE must have a value in your environment, or be unset there"
-    assert result.stderr.startswith(f"cli: {file}: EMPTY, NOWHERE must be set; {here}; export th")
+    assert result.stderr.startswith(
+        f"cli: {file}: EMPTY must be set; NOWHERE must be set; {here}; export th"
+    )
     assert result.stderr.count("\n") == 1
     for place in ("settings.conf", "env_files", "envs", "export"):
         assert place in result.stderr
@@ -196,7 +198,7 @@ def test_required_envs(install):
     assert made.run("demo", "show", env=env).all == (0, "ran\n", "")
     (file.parent / ".env").rename(file.parent / "away")
     said = made.run("demo", "show", env=env).stderr
-    gone = f"IN_FILE must be set; {file.parent}/.env is not there; export it, or set it in "
+    gone = f"IN_FILE must be set; {file.parent}/.env does not exist; export it, or set it in "
     assert said.startswith(f"cli: {file}: {gone}")
     result = made.run("demo", "show", env={**env, "HERE": "", "IN_FILE": "1"})
     assert result.stderr.startswith(f"cli: {file}: {here}; export it, ")
@@ -287,4 +289,4 @@ def test_values_that_expand_to_more_than_the_system_takes(install):
     )
     result = made.run("demo", "show")
     assert (result.status, result.stdout) == (126, "")
-    assert " are too large for this system; unset large variables" in result.stderr
+    assert ": Argument list too long; unset large variables" in result.stderr

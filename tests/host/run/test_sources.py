@@ -221,7 +221,7 @@ def test_what_a_provider_starts_is_gone_when_it_has_answered_or_hung(module, fun
     mark = f"mark-{time.monotonic_ns()}"
     system = {"MARK": mark, "CLI_SETTINGS_TIMEOUT": "1" if function == "hangs" else "60"}
     if function == "hangs":
-        with pytest.raises(SourceError, match="did not answer within 1 s; set CLI_SETTINGS_TIMEOU"):
+        with pytest.raises(SourceError, match="did not answer within 1 s"):
             read(python(function), system=system)
     else:
         assert read(python(function), system=system).get("A") == "1"
