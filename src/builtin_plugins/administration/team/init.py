@@ -75,7 +75,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
     """Return the absolute path for the installation."""
     layout = session.layout
     if name and (not is_word(name) or name in shipped_files.IN_CORE):
-        raise UsageError(f"{name} cannot name a program", "use letters, digits and ._-")
+        raise UsageError(f"{name}: invalid program name", "use letters, digits and ._-")
     if directory:
         return os.path.abspath(directory)
     if not layout.default and layout.started != layout.root:  # CLI_DIR names it
