@@ -51,8 +51,7 @@ class Record:
         given = len(values) + len(named)
         named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
         if len(named) < given or not self._needed <= named.keys() <= self._known:
-            takes, found = ", ".join(self._fields), ", ".join(named)
-            raise TypeError(f"{type(self).__name__} takes {takes}, each once; found {found}")
+            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
         self.__dict__ = named
 
     def __eq__(self, other: object) -> bool:
@@ -79,7 +78,7 @@ class Record:
 
     @classmethod
     def of_row(cls, row: "Iterable[Any]") -> "Self":
-        """Return the record of these values; raises ValueError if their number is wrong."""
+        """Return the record of these values; raises ValueError if there are too many or too few."""
         found = cls.__new__(cls)
         found.__dict__ = dict(zip(cls._fields, row, strict=True))
         return found
@@ -130,11 +129,8 @@ def realpath(path: str) -> str:
 
 
 def why_outside(directory: str, path: str) -> str:
-    """Return why `path` is outside `directory` after following links, "" if it is inside."""
-    file = join(directory, path)
-    if "/" not in path and path.strip(".") and not is_link(file):
-        return ""  # fast path: a plain file name that is no symlink needs no realpath
-    target = realpath(file)
+    """Return the reason why `path` is outside `directory`, links followed, "" if it is inside."""
+    target = realpath(join(directory, path))
     if target.startswith(realpath(directory) + "/"):
         return ""
     return f"{path} leads to {target}, which is outside the command's folder"
@@ -167,7 +163,7 @@ def _mode(path: str, *, follow: bool = True) -> int:
 def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
     """Return the content of a regular file; never block on a FIFO or device.
 
-    Raises FileNotFoundError (also for a dangling link), or `error` if it is no regular file, is
+    Raises FileNotFoundError (also for a dangling link), or `error` if it is not a regular file, is
     larger than `limit` bytes or cannot be read.
     """
     try:

@@ -93,10 +93,7 @@ def read_project(path: str) -> Definition:
         fields = Fields(path, read_json(path))
     except FileNotFoundError:
         fields = Fields(path, {})
-    allows_assistants = fields.flag("assistants")
-    definition = Definition(path, fields, required=False)
-    definition.allows_assistants = allows_assistants
-    return definition
+    return Definition(path, fields, required=False)
 
 
 def usable_projects(
@@ -105,7 +102,7 @@ def usable_projects(
     """Return the projects in these directories, and their problems.
 
     A project that another user could have written is only a problem. `commands_dir` is the
-    installation's own directory of commands, which is no project.
+    installation's own directory of commands, which is not a project.
     """
     projects: list[Project] = []
     problems: list[Problem] = []

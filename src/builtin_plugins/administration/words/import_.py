@@ -78,7 +78,7 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
     if plugin is None:
         return Path(session.installation.commands_dir), root
     if not is_plugin_name(plugin):
-        raise UsageError(f"{plugin}: invalid plugin name", NAME_RULE)
+        raise UsageError(f"{plugin} is not a valid plugin name", NAME_RULE)
     plugins_dir = session.installation.plugins_dir
     path = Path(plugins_dir, plugin)
     if not path.exists():

@@ -87,7 +87,7 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     The plugin has one working command. To try it, add the plugin.
     """
     if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
-        raise UsageError(f"{name}: invalid plugin name", "use a-z, 0-9 and -")
+        raise UsageError(f"{name} is not a valid plugin name", "use a-z, 0-9 and -")
     package = name.replace("-", "_")
     values = {"NAME": name, "PACKAGE": package, "GREETING": f"{package.upper()}_GREETING"}
     where = f"{package}/commands/" if python else ""

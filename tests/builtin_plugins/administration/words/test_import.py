@@ -275,5 +275,8 @@ def test_into_a_plugin(install: Install) -> None:
     assert done.all == (1, "", f"cli: {old}\n")
     for name in ("../out", "self", "A"):
         done = made.run("self", "import", file, "--plugin", name, env=PATHS)
-        assert (done.status, f"cli: {name}: invalid plugin name; " in done.stderr) == (2, True)
+        assert (done.status, f"cli: {name} is not a valid plugin name; " in done.stderr) == (
+            2,
+            True,
+        )
     assert not (made.root / "out").exists()
