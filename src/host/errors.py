@@ -6,7 +6,7 @@
     ├── SourceError          1    settings.conf, a .env file or `envs` cannot be read
     ├── PluginError          1    a plugin or registry.json is invalid
     ├── OperationError       1    a command could not do its work
-    ├── NotConfirmedError    1    the user did not confirm a command that asks before it runs
+    ├── NotConfirmedError    1    the user did not confirm a command
     ├── UsageError           2    unknown category, command or option
     ├── CannotStartError   126    the command exists but cannot start on this machine
     └── MissingError       127    the entrypoint, its interpreter or a required program is missing
@@ -128,7 +128,7 @@ class OperationError(HostError):
 
 
 class NotConfirmedError(HostError):
-    """The user did not confirm a command that asks before it runs; nothing was run."""
+    """The user did not confirm a command; nothing was run."""
 
 
 class UsageError(HostError):

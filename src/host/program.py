@@ -64,7 +64,7 @@ class Program:
     def current(cls, environ: Mapping[str, str] | None = None) -> Program:
         """Return the installation whose command this process runs, found by `environ`.
 
-        Raises HostError if this process is no command of an installation.
+        Raises HostError if this process is not a command of an installation.
         """
         environ = dict(os.environ if environ is None else environ)
         root, name = environ.get("CLI_DIR", ""), environ.get("COMMAND_NAME", "")
@@ -219,9 +219,9 @@ class Program:
         """Run a command, wait for it, and return the completed process with its `returncode`.
 
         `words` may also name a command of `self`. `environ` replaces the caller's environment;
-        `options` are those of `subprocess.run`. A command that asks before it runs asks again,
-        because a `--yes` of this command is not passed on. Set CLI_YES if the user has already
-        agreed. Raises MissingError, OSError, subprocess.SubprocessError::
+        `options` are those of `subprocess.run`. A command with `confirm` asks its question, even if
+        this command was run with `--yes`. Set CLI_YES if the user has already agreed.
+        Raises MissingError, OSError, subprocess.SubprocessError::
 
             done = program.run(("deploy", "status"), ["--short"], capture_output=True, text=True)
             plugins = program.run(("self", "plugin", "list"), ["--format", "json"])

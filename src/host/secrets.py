@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
-# The login before the @ of an address: after `//`, or a word with a colon.
+# The login of an address: the text between `//` and `@`, or a word with a colon before `@`.
 _LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]*)(?=@)"
 # An invalid port after the host is probably a password that contains a slash or a blank.
 _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
@@ -117,8 +117,8 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
 def masked_text(text: str) -> str:
     """Return `text` with `…` in place of the credentials of addresses, even malformed ones.
 
-    Credentials are the user and password (ssh's user is no secret), and query values whose names
-    look secret. A password may contain blanks. Takes linear time.
+    Credentials are the user and password (the user of ssh is not a secret), and query values whose
+    names look secret. A password may contain blanks. Takes linear time.
     """
     if "@" not in text and "=" not in text:  # it has no credentials
         return text

@@ -71,7 +71,7 @@ def fetchable(text: str) -> Address:
     if address is None or address.scheme not in ("https", "http"):
         raise OperationError(f"{shown(text)}: not an https address")
     if address.scheme == "http" and not _LOOPBACK.fullmatch(address.host):
-        raise OperationError(f"{shown(text)}: only https is fetched (http from this machine)")
+        raise OperationError(f"{shown(text)}: use https (http only for this machine)")
     return address
 
 
@@ -105,7 +105,7 @@ def without_credentials(text: str) -> str:
         return text
     address = parse(text)
     if address is None:
-        raise UsageError(f"{masked_text(text)}: not an address")
+        raise UsageError(f"{masked_text(text)}: not a valid address")
     path, mark, query = address.path.partition("?")
     plain = unquote(f"?{query}")
     if masked_text(plain) != plain:

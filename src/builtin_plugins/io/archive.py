@@ -70,7 +70,7 @@ def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: flo
     are not kept. Raises OperationError naming archive and member. After a failure `target` may
     hold a part of the files; the caller removes it.
     """
-    late = OperationError("it takes too long to unpack")
+    late = OperationError("unpacking takes too long")
     try:
         with archive.open("rb") as file:
             with time_limit(min(seconds, _VALIDATION_SECONDS), late):
@@ -80,7 +80,7 @@ def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: flo
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
     except (*_BROKEN, OSError) as failure:  # gzip's OSError has no strerror
-        reason = getattr(failure, "strerror", "") or "it is damaged or cut short"
+        reason = getattr(failure, "strerror", "") or "it is damaged or incomplete"
         raise OperationError(f"{called}: {reason}") from None
 
 
@@ -114,7 +114,7 @@ def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
         try:
             library_filter(info, target)
         except tarfile.TarError:
-            raise _refusal(info.name, "leads out of the archive") from None
+            raise _refusal(info.name, "points outside the archive") from None
     stream = tar.fileobj
     stream.seek(tar.offset)  # tarfile treats a broken header like the end
     if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
@@ -163,7 +163,7 @@ def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
     """
     found = _collected(members, rules)
     if all(one.kind == "directory" for one in found.values()):
-        raise OperationError("it holds no files")
+        raise OperationError("it contains no files")
     top, *others = {path.partition("/")[0] for path in found}
     if not others and found[top].kind == "directory" and not rules.stays(found):
         found = {path[len(top) + 1 :]: member for path, member in found.items()}
@@ -181,7 +181,7 @@ def _collected(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
         name, is_directory = member.name, member.kind == "directory"
         path = _clean(name)
         if not (path or is_directory):
-            raise _refusal(name, "has no name of its own")
+            raise _refusal(name, "has no name")
         above = path if is_directory else path.rpartition("/")[0]
         while above and above not in found:
             found[above] = Member(above, "directory")
@@ -208,19 +208,19 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
     """
     target, hops = members[path].target, 0
     if not target or target.startswith("/"):
-        raise _refusal(path, "links out of the archive")
+        raise _refusal(path, "is a link that points outside the archive")
     at, ahead = path.split("/")[:-1], target.split("/")[::-1]
     while ahead:
         part = ahead.pop()
         if part == ".." and at:
             at.pop()
         elif part == "..":
-            raise _refusal(path, "links out of the archive")
+            raise _refusal(path, "is a link that points outside the archive")
         elif part not in ("", "."):
             at.append(part)
             found = members.get("/".join(at))
             if found is None or (found.kind == "file" and ahead) or hops > _LINK_HOPS:
-                raise _refusal(path, "links to nothing in the archive")
+                raise _refusal(path, "is a link to a file that the archive does not contain")
             if found.kind == "link":
                 hops += 1
                 ahead += found.target.split("/")[::-1]
@@ -231,7 +231,7 @@ def _clean(name: str) -> str:
     """Return `name` without empty and `.` parts; raises OperationError for an unsafe one."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
-        raise _refusal(name, "leads out of the archive")
+        raise _refusal(name, "points outside the archive")
     path = "/".join(parts)
     longest = max((len(os.fsencode(part)) for part in parts), default=0)
     if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
@@ -243,7 +243,7 @@ def _clean(name: str) -> str:
 
 def _refusal(name: str, reason: str) -> OperationError:
     name = name if len(name) <= 80 else name[:77] + "..."
-    return OperationError(f"its member {name} {reason}")
+    return OperationError(f"member {name} {reason}")
 
 
 def _special(name: str) -> OperationError:

@@ -92,7 +92,7 @@ def _repeated(attempt: Callable[[], str], attempts: int, progress: Progress) -> 
             reason = str(failure)
         if number < attempts:
             pause = _FIRST_PAUSE * 2 ** (number - 1)
-            again = f"trying again in {pause:g} s ({number + 1} of {attempts})"
+            again = f"trying again in {pause:g} s (attempt {number + 1} of {attempts})"
             progress(0, None, f"{reason}; {again}")
             time.sleep(pause)
     raise OperationError(f"{reason} (tried {attempts} times)")
@@ -116,14 +116,14 @@ def _attempt(
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 received += len(chunk)
                 if max(received, total or 0) > limits.size:
-                    raise OperationError(f"more than {limits.size} bytes")
+                    raise OperationError(f"larger than {limits.size} bytes")
                 checksum.update(chunk)
                 file.write(chunk)
                 progress(received, total, "")
         except urllib3.exceptions.HTTPError as failure:
-            raise _TemporaryError(_cause(failure, "the body was cut short")) from None
+            raise _TemporaryError(_cause(failure, "the download was incomplete")) from None
     if total is not None and received != total:
-        raise _TemporaryError(f"ended after {received} of {total} bytes")
+        raise _TemporaryError(f"the connection closed after {received} of {total} bytes")
     progress(received, total, "")
     found = checksum.hexdigest()
     if sha256.lower() not in ("", found):
@@ -142,15 +142,15 @@ def _respond(session: requests.Session, address: str, stall: float) -> requests.
             proxies={"http": ""},  # no proxy between this machine and itself
         )
     except requests.exceptions.SSLError:
-        raise OperationError("its certificate was not accepted") from None
+        raise OperationError("the server's certificate was not accepted") from None
     except requests.TooManyRedirects:
         raise OperationError(f"redirected more than {_MOST_REDIRECTS} times") from None
     except (requests.RequestException, OSError, ValueError) as failure:
         raise _TemporaryError(_cause(failure, "the connection failed")) from None
     if response.status_code in _TEMPORARY:
-        raise _TemporaryError(f"answered {response.status_code}")
+        raise _TemporaryError(f"the server answered {response.status_code}")
     if response.status_code != requests.codes.ok:
-        raise OperationError(f"answered {response.status_code}, expected 200")
+        raise OperationError(f"the server answered {response.status_code}, expected 200")
     return response
 
 
@@ -158,6 +158,6 @@ def _cause(failure: BaseException, otherwise: str) -> str:
     """Return the cause of a network failure without the address, which may contain secrets."""
     text = repr(failure)
     if re.search("timed ?out", text, re.IGNORECASE):
-        return "no answer in time"
+        return "the server did not answer in time"
     found = _SYSTEM_WORDS.search(text)
     return found[1].lower() if found else otherwise

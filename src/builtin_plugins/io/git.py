@@ -85,12 +85,12 @@ class Git:
                 most=_ANSWER_LIMIT,
             )
         except FileNotFoundError:
-            hint = "install it, or add an archive"
+            hint = "install git, or use an archive as the source"
             raise OperationError("git is not installed", hint) from None
         except TimeoutError:
             raise GitTimeoutError("git took too long; nothing was changed") from None
         except OverflowError:
-            raise OperationError(f"{called}: more than {_ANSWER_LIMIT} bytes") from None
+            raise OperationError(f"{called}: printed more than {_ANSWER_LIMIT} bytes") from None
         if ended.returncode:
             reason = self._reason(ended.stderr.decode("utf-8", "replace"))
             raise OperationError(f"{called}: {reason}")

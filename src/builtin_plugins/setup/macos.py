@@ -74,7 +74,7 @@ def _provide_command(settings: Settings, reporter: Reporter) -> None:
     programs = [os.path.join(one, inside) for one in homes]
     program = next((one for one in programs if os.access(one, os.X_OK)), "")
     if not program:
-        reporter.warn(f"no {name}.app found, so there is no command for it")
+        reporter.warn(f"{name}.app was not found, so no command was created for it")
         return
     text = f'#!/bin/sh\n{_MARK}{settings.tool}\nexec {shlex.quote(program)} "$@"\n'
     os.makedirs(os.path.dirname(command), exist_ok=True)

@@ -79,8 +79,8 @@ class Settings(NamedTuple):
         for suffix, (_, pattern, meaning) in _VARIABLES.items():
             value = self.values[suffix]
             if not re.fullmatch(pattern, value, re.DOTALL):
-                shown = f"={value}" if value else " is empty, which"
-                raise OperationError(f"{variable(self.tool, suffix)}{shown} is not {meaning}")
+                name = variable(self.tool, suffix)
+                raise OperationError(f'{name}="{value}" is not {meaning}')
 
     @property
     def places(self) -> Places:

@@ -1,6 +1,6 @@
 """Split a bash command line at the cursor into words, and quote candidates for bash."""
 
-_PLAIN = "_-./:=@%+,"  # needs no backslash, like letters and digits
+_PLAIN = "_-./:=@%+,"  # characters that need no backslash, besides letters and digits
 _BLANKS = " \t\n"
 _ENDS = ";|&("  # another command starts after these
 _ESCAPED = '"\\$`'  # a backslash escapes these inside double quotes
@@ -13,7 +13,7 @@ def split_line(line: str) -> tuple[list[str], str]:
     """
     words: list[str] = [""]
     quote = ""
-    started = False  # also by an empty pair of quotes
+    started = False  # true inside a word, even if that is only an empty pair of quotes
     signs = iter(line)
     for sign in signs:
         if quote != "'" and sign == "\\":

@@ -75,7 +75,7 @@ class Completer:
         self.catalog = Catalog(lock, around=installation.around)
 
     def words(self, given: "Sequence[str]", current: str) -> Offer:
-        """Return what can follow the words `given`; the next word begins with `current`."""
+        """Return the candidates after the words `given`; `current` begins the next word."""
         left, asks_help = list(given), False
         while left and left[0].startswith("-"):
             option, value = take_option(left)
@@ -104,7 +104,7 @@ class Completer:
     def _inside(
         self, category: "Match", current: str, *, asks_help: bool = False
     ) -> "list[Candidate]":
-        """Return the words of a category that listings show, and the aliases of its commands.
+        """Return the names of the categories and commands in a category, and aliases.
 
         A hidden command is included only if it is typed in full. `help` adds its topics.
         """
@@ -157,7 +157,7 @@ class Completer:
 
 
 def command_words(given: "Sequence[str]", completer: Completer) -> Offer:
-    """Return the words of categories and commands, for arguments that name a command."""
+    """Return the candidates for an argument that names a command or category."""
     found = completer.words(given, "")
     return Offer([one for one in found.candidates if one[0] not in NOT_CATEGORIES])
 

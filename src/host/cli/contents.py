@@ -1,4 +1,4 @@
-"""The contents of a category, direct or recursive, as records for listings."""
+"""The contents of a category as records for listings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Contents(Record):
-    """The categories and commands in a category, direct or recursive, sorted by words.
+    """The categories and commands in a category, sorted by words.
 
-    An invalid definition is left out and reported in `problems`.
+    A command with an invalid definition is left out, and `problems` has the reason.
     """
 
     categories: tuple[Category, ...]
@@ -24,7 +24,7 @@ class Contents(Record):
 
 
 def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:
-    """Return the contents of the category `words`, with `deep` recursively.
+    """Return the contents of the category `words`; `deep` adds those of its subcategories.
 
     With `deep`, the commands of `self` are left out.
     """
@@ -43,7 +43,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
                 if not found.has_below:
                     continue
             runs = found.definition is not None and found.definition.entrypoint != ""
-            project = found.nodes[0].project  # projects come last, so the first node decides
+            project = found.nodes[0].project  # nodes of projects come last
             named = project.name if project else ""
             categories.append(Category(found.words, found.name, found.description, runs, named))
             if deep:

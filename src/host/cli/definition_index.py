@@ -96,5 +96,7 @@ class KnownDefinition(Definition):
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
         whole = definition_files.read_definition(self.file)
-        self.__dict__.update({**vars(whole), **self.__dict__})  # keep what its tree has changed
+        self.__dict__.update(
+            {**vars(whole), **self.__dict__}
+        )  # keep attributes that its tree has changed
         return object.__getattribute__(self, name)

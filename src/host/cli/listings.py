@@ -164,6 +164,6 @@ def _answers(
     except PluginError as failure:
         plugin.broken = f"{plugin.distribution}: {failure}"
     for warning in session.lock.warnings(session.program):
-        session.messages.warn(warning)  # prints each once
+        session.messages.warn(warning)  # `warn` prints each text once
     write_lock(session.installation.locks, session.installation.key, session.lock)
     return [None] * len(calls)

@@ -25,7 +25,7 @@ class Page:
 
         page = Page(terminal)
         page.title("Acme")
-        page.table("Options", [("--force", "Do it all the same.")])
+        page.table("Options", [("--force", "Overwrite existing files.")])
         print(page.text(), end="")
     """
 
@@ -43,7 +43,7 @@ class Page:
             self._lines += wrap(printable(text), self.terminal.width)
 
     def prose(self, text: str) -> None:
-        """Add paragraphs, separated by blank lines; one with indented lines is not wrapped."""
+        """Add the paragraphs of `text`; a paragraph with indented lines is not wrapped."""
         for index, one in enumerate(text.split("\n\n")):
             self._lines += [""] if index else []
             if "\n  " in one:

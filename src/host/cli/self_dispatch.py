@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
 from host.cli.global_options import HELP_WORDS, GlobalOptions
@@ -43,7 +42,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         return 0
     definition = found.definition
     function = load_reference(definition.entrypoint)
-    if asked.help or not {*HELP_WORDS[1:]}.isdisjoint(takewhile("--".__ne__, rest)):
+    if asked.help or "--help" in rest or "-h" in rest:
         label = " ".join([session.program, *found.words])
         session.show(_page(session.terminal, label, definition, function))
         return 0

@@ -225,7 +225,7 @@ class Session:
         return Catalog(self.lock, around=self.installation.around)
 
     def contents(self, words: tuple[str, ...], *, deep: bool = False) -> Contents:
-        """Return the contents of the category `words`, with `deep` recursively."""
+        """Return the contents of the category `words`; `deep` adds those of its subcategories."""
         from host.cli.contents import contents
 
         gc.disable()  # a listing makes no garbage to collect

@@ -35,8 +35,8 @@ def ask_trust(
 ) -> None:
     """Ask whether to trust a command's project; raises NotConfirmedError if the user refuses.
 
-    The first question shows and stores all commands. If files changed since then, only those
-    that take effect in this run are shown and stored.
+    The first question shows all commands, and a yes trusts all of them. A later question shows
+    only the changed files that take effect in this run, and a yes trusts these files.
     """
     project = definition.project
     if project is None:

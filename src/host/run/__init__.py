@@ -51,8 +51,7 @@ class Record:
         given = len(values) + len(named)
         named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
         if len(named) < given or not self._needed <= named.keys() <= self._known:
-            takes, found = ", ".join(self._fields), ", ".join(named)
-            raise TypeError(f"{type(self).__name__} takes {takes}, each once; found {found}")
+            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
         self.__dict__ = named
 
     def __eq__(self, other: object) -> bool:
@@ -131,10 +130,7 @@ def realpath(path: str) -> str:
 
 def why_outside(directory: str, path: str) -> str:
     """Return why `path` is outside `directory` after following links, "" if it is inside."""
-    file = join(directory, path)
-    if "/" not in path and path.strip(".") and not is_link(file):
-        return ""  # fast path: a plain file name that is no symlink needs no realpath
-    target = realpath(file)
+    target = realpath(join(directory, path))
     if target.startswith(realpath(directory) + "/"):
         return ""
     return f"{path} leads to {target}, which is outside the command's folder"

@@ -267,7 +267,7 @@ def _below(category: Match, word: str) -> Match | None:
         return None
     nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
     reached = (inner for node in nodes if (inner := node.enter(word)))
-    return _matched((*category.words, word), reached)
+    return _matched((*category.words, word), reached, [], listing=False)
 
 
 def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:
@@ -277,50 +277,44 @@ def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:
 def _matched(
     words: tuple[str, ...],
     reached: "Iterable[AnyNode]",
-    problems: "list[Problem] | None" = None,
+    problems: list[Problem],
+    *,
+    listing: bool = True,
 ) -> Match | None:
     """Merge nodes with the same words into one command or category, None for neither.
 
-    The first node that is a command or a category decides. A run (no `problems`) stops there and
-    raises DefinitionError if that definition is invalid. A listing reads all nodes: a command's
-    match includes the shadowed nodes, and a category's only nodes that contain commands. Its
-    problems are appended to `problems`.
+    The first node that is a command or a category decides. A run stops there and raises
+    DefinitionError if that definition is invalid. A listing reads all nodes: a command's match
+    includes the shadowed nodes, and a category's only nodes that contain commands. Problems are
+    appended to `problems`.
     """
     kept: list[AnyNode] = []
     kind = "category"
     for node in reached:
-        if not _counts(node, problems, decides=not kept):
-            continue
-        if kind == "command" or not node.runnable:
-            if problems is None or node.definition or node.holds_commands():
+        if not _is_usable(node, problems):
+            if node.error and not listing and not kept:
+                raise node.error
+        elif kind == "command" or not node.runnable:
+            if not listing or node.definition or node.holds_commands():
                 kept.append(node)
             else:
                 problems += node.problems
         elif not any(earlier.holds_commands() for earlier in kept):
             kept, kind = [node], "command"
-            if problems is None:
+            if not listing:
                 break
     return Match(kind, words, kept) if kept else None
 
 
-def _counts(node: "AnyNode", problems: "list[Problem] | None", *, decides: bool) -> bool:
-    """Read the definition of a node; return whether the node is usable.
-
-    A node with an invalid definition is usable if commands are below it. Raises DefinitionError
-    for an invalid definition that decides a run.
-    """
+def _is_usable(node: "AnyNode", problems: list[Problem]) -> bool:
+    """Read the definition of a node; return whether it is valid or commands are below it."""
     try:
         node.definition = node.command()
     except DefinitionError as error:
-        if problems is not None:
-            problems.append(error.problem)
-        if any(one.holds_commands() for one in node.inside().values()):
-            node.error = error
-            return True
-        if problems is None and decides:
-            raise
-        return False
-    if problems is not None and node.definition is not None:
+        node.error = error
+        problems.append(error.problem)
+        return any(one.holds_commands() for one in node.inside().values())
+    if node.definition is not None:
         problems += node.definition.warnings
     return True
 

@@ -8,6 +8,7 @@ from host.errors import DefinitionError, Problem
 
 _BLANKS = " \n\t\r"
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
+_TRAILING_COMMA = re.compile(rf",[{_BLANKS}]*[\]}}]")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,9 +21,7 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
     `what` is the message about `token`, a quoted key or a constant. Both are "" for a syntax error.
     """
     if what:
-        keys_and_constants = (one for one in _TOKEN.finditer(text) if one[2] or not one[1])
-        found = [one.start() for one in keys_and_constants if (one[1] or one[0]) == token]
-        position = found[-1] if found else 0
+        position = max(text.rfind(token), 0)
     else:
         position, what = _mistake(text)
     line = text.count("\n", 0, position) + 1
@@ -34,21 +33,17 @@ def _mistake(text: str) -> tuple[int, str]:
     try:
         json.loads(text)
     except json.JSONDecodeError as failure:
-        found = _behind_blanks(text, failure.pos)
-        if text.startswith(("//", "/*", "#"), found):
-            return found, "comments are not allowed"
-        before = text[: found + text.startswith(",", found)].rstrip(_BLANKS)
-        if before.endswith(",") and text.startswith(("]", "}"), _behind_blanks(text, len(before))):
-            return len(before) - 1, "trailing comma"
+        rest = text[failure.pos :].lstrip(_BLANKS)
+        if rest.startswith(("//", "/*", "#")):
+            return len(text) - len(rest), "comments are not allowed"
+        comma = _TRAILING_COMMA.match(text, text.rfind(",", 0, failure.pos + 1))
+        if comma and comma.end() > failure.pos:
+            return comma.start(), "trailing comma"
         what = failure.msg.partition(": ")[0].removesuffix(" at").removesuffix(" starting")
         return failure.pos, what[0].lower() + what[1:]
     except (RecursionError, ValueError):
         pass
     return 0, "it is nested too deeply, or a number has too many digits"
-
-
-def _behind_blanks(text: str, position: int) -> int:
-    return len(text) - len(text[position:].lstrip(_BLANKS))
 
 
 def offsets_of_keys(text: str) -> dict[str, int]:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+_BLANKS = " \n\t\r"
 _SIZE_LIMIT = 16 * 1024 * 1024
 
 
@@ -44,8 +45,9 @@ def parse_json(path: str, content: bytes) -> "Any":
     what = token = ""
     try:
         # Call the C scanner directly, because importing `json` takes 7 ms.
-        value, end = make_scanner(_Rules)(text, _skip_blanks(text, 0))  # type: ignore[arg-type]
-        if _skip_blanks(text, end) == len(text):
+        start = len(text) - len(text.lstrip(_BLANKS))
+        value, end = make_scanner(_Rules)(text, start)  # type: ignore[arg-type]
+        if not text[end:].strip(_BLANKS):
             return value
     except NotStrictError as error:
         what, token = error.args
@@ -54,12 +56,6 @@ def parse_json(path: str, content: bytes) -> "Any":
     from host.run.json_errors import syntax_error
 
     raise syntax_error(path, text, what, token) from None
-
-
-def _skip_blanks(text: str, position: int) -> int:
-    while text[position : position + 1] in (" ", "\n", "\t", "\r"):
-        position += 1
-    return position
 
 
 class _Rules:

@@ -124,30 +124,30 @@ DEEP_CHAIN = (
     Member("App/escape/evil", b"x"),
 )
 BAD_MEMBERS = {
-    "parent": ((Member("../evil"), FILE), "leads out of the archive"),
-    "parent inside": ((Member("App/a/../../../evil"), FILE), "leads out of the archive"),
-    "absolute": ((Member("/evil"), FILE), "leads out of the archive"),
+    "parent": ((Member("../evil"), FILE), "points outside the archive"),
+    "parent inside": ((Member("App/a/../../../evil"), FILE), "points outside the archive"),
+    "absolute": ((Member("/evil"), FILE), "points outside the archive"),
     "newline": ((Member("App/a\nb"), FILE), "control characters"),
     "escape": ((Member("App/\x1b[31m"), FILE), "control characters"),
     "link out": (
         (symlink("App/link", "../../etc"), FILE),
-        "out of the archive",
+        "outside the archive",
     ),
     "link above the stripped": (
         (symlink("App/link", "../file"), FILE),
-        "out of the archive",
+        "outside the archive",
     ),
-    "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "out of the archive"),
-    "link to nothing": ((symlink("App/link", "absent"), FILE), "links to nothing"),
-    "link through a file": ((symlink("App/link", "file/x"), FILE), "links to nothing"),
+    "link absolute": ((symlink("App/link", "/etc/passwd"), FILE), "outside the archive"),
+    "link to nothing": ((symlink("App/link", "absent"), FILE), "is a link to a file that"),
+    "link through a file": ((symlink("App/link", "file/x"), FILE), "is a link to a file that"),
     "link loop": (
         (symlink("App/a", "b"), symlink("App/b", "a"), FILE),
-        "links to nothing",
+        "is a link to a file that",
     ),
-    "link to itself": ((symlink("App/a", "a"), FILE), "links to nothing"),
+    "link to itself": ((symlink("App/a", "a"), FILE), "is a link to a file that"),
     "chain out": (
         (directory("App/d"), symlink("App/a", "d"), symlink("App/b", "a/../../x"), FILE),
-        "out of the archive",
+        "outside the archive",
     ),
     "file through a link": (
         (symlink("App/a", "b"), directory("App/b"), Member("App/a/evil"), FILE),
@@ -157,7 +157,7 @@ BAD_MEMBERS = {
         (Member("App/a/evil"), symlink("App/a", "."), FILE),
         "occurs twice",
     ),
-    "deep chain": (DEEP_CHAIN, "too long|no directory|out of the archive|twice"),
+    "deep chain": (DEEP_CHAIN, "too long|no directory|outside the archive|twice"),
     "hard link": (
         (FILE, Member("App/hard", kind=tarfile.LNKTYPE, target="App/file")),
         "is not a file, a directory or a symbolic link",
@@ -171,7 +171,7 @@ BAD_MEMBERS = {
     "no name": ((Member("./"), FILE), "has no name|no directory"),
     "long name": ((Member("App/" + "x" * 256), FILE), "too long"),
     "too deep": ((Member("App/" + "x/" * 520 + "y"), FILE), "too long"),
-    "nothing": ((directory("App"),), "it holds no files"),
+    "nothing": ((directory("App"),), "it contains no files"),
 }
 
 
@@ -223,7 +223,7 @@ def test_directories_that_names_imply_are_counted(tmp_path: Path) -> None:
 def test_unpacking_stands_under_a_deadline(tmp_path: Path) -> None:
     for content in (tar(FILE), zipped(FILE)):
         (tmp_path / "archive").write_bytes(content)
-        with pytest.raises(OperationError, match=r"archive: it takes too long to unpack"):
+        with pytest.raises(OperationError, match=r"archive: unpacking takes too long"):
             extract(tmp_path / "archive", tmp_path / "target", "archive", USUAL, seconds=0)
         assert not (tmp_path / "target").exists()
 
@@ -277,7 +277,7 @@ def test_a_slow_header_costs_the_time_limit(
 
 def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None:
     ways = [symlink(f"App/l{n}", "d/../" * 190 + f"l{n + 1}") for n in range(2000)]
-    with pytest.raises(OperationError, match=r"links to nothing"):
+    with pytest.raises(OperationError, match=r"is a link to a file that"):
         unpack(tmp_path, tar(*ways, directory("App/d"), Member("App/l2000", b"x")))
 
 
@@ -378,21 +378,21 @@ def test_a_cut_tar_is_refused(packing: str, share: float, tmp_path: Path) -> Non
 
 
 def test_a_plain_tar_that_ends_between_members_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match=r"damaged or cut short"):
+    with pytest.raises(OperationError, match=r"damaged or incomplete"):
         unpack(tmp_path, tar(FILE, Member("App/b", b"b"), packing="")[:1024])
 
 
 def test_a_broken_header_in_the_middle_is_refused(tmp_path: Path) -> None:
     whole = bytearray(tar(FILE, Member("App/b", b"b"), packing=""))
     whole[1024:1100] = b"\xff" * 76
-    with pytest.raises(OperationError, match=r"damaged or cut short"):
+    with pytest.raises(OperationError, match=r"damaged or incomplete"):
         unpack(tmp_path, bytes(whole))
 
 
 def test_a_wrong_checksum_at_the_end_is_refused(tmp_path: Path) -> None:
     whole = bytearray(tar(FILE))
     whole[-6] ^= 1
-    with pytest.raises(OperationError, match=r"damaged or cut short"):
+    with pytest.raises(OperationError, match=r"damaged or incomplete"):
         unpack(tmp_path, bytes(whole))
 
 

@@ -48,15 +48,21 @@ def test_an_empty_file_and_a_chunked_one_arrive(site: httpserver.Site, target: P
 
 
 BAD_ANSWERS = {
-    "cut short with a length": (httpserver.cut(BODY, 1000, etag=None), "ended after 1000 of|short"),
+    "cut short with a length": (
+        httpserver.cut(BODY, 1000, etag=None),
+        "closed after 1000 of|incomplete",
+    ),
     "cut short without a length": (httpserver.body(BODY[:1000]), "reports no Content-Length"),
-    "length larger than body": (httpserver.body(b"abc", content_length=9), "cut short|ended after"),
+    "length larger than body": (
+        httpserver.body(b"abc", content_length=9),
+        "incomplete|closed after",
+    ),
     "length no number": (httpserver.body(b"abc", content_length="9x"), "reports no Content-Length"),
     "negative length": (
         httpserver.body(b"abc", content_length=-1),
         "reports no Content-Length|usable",
     ),
-    "chunks without an end": (httpserver.chunked(b"abc", end=False), "cut short"),
+    "chunks without an end": (httpserver.chunked(b"abc", end=False), "incomplete"),
     "204": (httpserver.status(204), "answered 204, expected 200"),
     "404": (httpserver.status(404), "answered 404, expected 200"),
     "503": (httpserver.status(503), r"answered 503 \(tried 2 times\)"),
@@ -79,10 +85,10 @@ BAD_ANSWERS = {
     ),
     "redirect to http elsewhere": (
         httpserver.redirect("http://u:secret@example.invalid/x?token=secret"),
-        "/bad: redirects to http://example.invalid/x: only https is fetched",
+        "/bad: redirects to http://example.invalid/x: use https",
     ),
-    "stall": (httpserver.stall(BODY, 1000), "no answer in time"),
-    "reset": (httpserver.reset_after(BODY, 1000), "connection reset|cut short"),
+    "stall": (httpserver.stall(BODY, 1000), "did not answer in time"),
+    "reset": (httpserver.reset_after(BODY, 1000), "connection reset|incomplete"),
     "not HTTP": (lambda handler: handler.wfile.write(b"hello\r\n\r\n"), "connection failed"),
 }
 
@@ -122,10 +128,11 @@ def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, targ
     )
     first, second = filter(None, told)
     assert re.fullmatch(
-        r"(connection reset by peer|the body was cut short); trying again in 0\.5 s \(2 of 5\)",
+        r"(connection reset by peer|the download was incomplete); "
+        r"trying again in 0\.5 s \(attempt 2 of 5\)",
         first,
     )
-    assert second == "answered 503; trying again in 1 s (3 of 5)"
+    assert second == "the server answered 503; trying again in 1 s (attempt 3 of 5)"
 
 
 def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target: Path) -> None:
@@ -166,7 +173,7 @@ def test_a_checksum_makes_up_for_a_missing_length(site: httpserver.Site, target:
     "answer", [httpserver.serve(BODY), httpserver.chunked(BODY)], ids=["length", "chunked"]
 )
 def test_size_is_capped(answer: httpserver.Answer, site: httpserver.Site, target: Path) -> None:
-    with pytest.raises(OperationError, match=r"more than 1000"):
+    with pytest.raises(OperationError, match=r"larger than 1000"):
         download(site.add("/file", answer), target, limits=Limits(size=1000))
     assert not target.exists()
 

@@ -125,7 +125,7 @@ def test_an_application_that_is_not_found_is_a_warning(
 ) -> None:
     mac.brew.write_text(BREW.replace("Tool.app", "Other.app"))
     assert mac.run() == 0
-    assert "warning: no Tool.app found" in capfd.readouterr().err
+    assert "warning: Tool.app was not found" in capfd.readouterr().err
     assert not mac.command.exists()
 
 

@@ -43,7 +43,7 @@ def launcher_text(interpreter: str, packages: str) -> str:
         quoted = interpreter.replace("\\", "\\\\").replace("'", "\\'")
         head = f"#!/usr/bin/env -S '{quoted}' -IS"
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
-        raise OperationError(f"{interpreter}: too long a path to start a program with", "move it")
+        raise OperationError(f"{interpreter}: this path is too long for a launcher")
     values = {"HEAD": head, "PACKAGES": repr(packages), "PREFIX": repr(sys.prefix)}
     return filled("launcher", **values)["launcher"]
 

@@ -163,7 +163,7 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
         if became == "stale":
             write_file(path, file.source.read_bytes())
         elif became == "changed":
-            warn(f"{path}: kept, because you changed it; this version ships another one")
+            warn(f"{path}: kept because you changed it; this version contains a different file")
 
 
 def _record(root: str, files: Iterable[ShippedFile]) -> None:

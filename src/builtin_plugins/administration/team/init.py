@@ -36,7 +36,7 @@ from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import Layout, home, read_config, xdg_home
 
-_OTHER_PLACE = "name another directory, or --name NAME"
+_OTHER_PLACE = "choose another directory, or use --name NAME"
 
 # Patterns in addition to the shipped .gitignore, which excepts files that are in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
@@ -75,7 +75,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
     """Return the absolute path for the installation."""
     layout = session.layout
     if name and (not is_word(name) or name in shipped_files.IN_CORE):
-        raise UsageError(f"{name} cannot name a program", "use letters, digits and ._-")
+        raise UsageError(f"{name} is not a valid program name", "use letters, digits and ._-")
     if directory:
         return os.path.abspath(directory)
     if not layout.default and layout.started != layout.root:  # CLI_DIR names it
@@ -97,7 +97,8 @@ def _own_name(tree: str, source: PluginSource) -> str:
         raise type(error)(problem.inside(source.entry.source)) from None
     inside = os.path.realpath(os.path.join(tree, config.plugins_dir))
     if not inside.startswith(os.path.join(os.path.realpath(tree), "")):
-        raise OperationError(f"{source.entry.source}: core/cli.json: plugins_dir leads out of it")
+        what = "core/cli.json: plugins_dir must be inside the installation"
+        raise OperationError(f"{source.entry.source}: {what}")
     name = config.name.lower()
     return name if is_word(name) and name not in shipped_files.IN_CORE else ""
 
@@ -132,7 +133,7 @@ def _make(
         raise OperationError(f"{root}: already exists and is not empty", _OTHER_PLACE)
     _complete(source, tx, name)
     staged = session_of(session, tx.tree, name)
-    session.show_lines(f"{name} from {source.entry.source}, to be made in {root}")
+    session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
     commands_dir = staged.installation.commands_dir
     entry = registry.Entry(name, "local")
     found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
@@ -142,7 +143,7 @@ def _make(
     for entry in lacking(staged):
         show = lambda found: preview(staged, None, found)  # noqa: E731 - one line
         sync.bring(staged, entry, show, timeout=tx.seconds, keep=not entry.is_package)
-    confirm("Make it?", yes, "nothing was made")
+    confirm("Create it?", yes, "nothing was created")
     os.chmod(tx.tree, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.tree)
     with suppress(FileNotFoundError):

@@ -30,7 +30,7 @@ def team_source(text: str) -> PluginSource:
     """Return the source for SOURCE; raises UsageError for a package."""
     source = parse_source(text)
     if source.entry.is_package:
-        raise UsageError(f"{source.entry.source}: --from takes git, an archive or a directory")
+        raise UsageError(f"{source.entry.source}: --from needs git, an archive or a directory")
     return source
 
 
@@ -67,7 +67,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
 
 def _copy(directory: str, tx: Transaction) -> None:
     if f"{os.path.realpath(tx.area)}/".startswith(f"{os.path.realpath(directory)}/"):
-        raise OperationError(f"{directory}: the installation would be inside its source")
+        raise OperationError(f"{directory}: the new installation must not be inside its source")
     copy_tree(directory, tx.tree, ignore=shutil.ignore_patterns(*_NOT_COPIED))
     for path in launchers_in(os.path.join(tx.tree, "core"), anywhere=True):
         os.unlink(path)
@@ -78,7 +78,7 @@ def check_tree(root: str, called: str) -> None:
     for name in _OURS:
         path = os.path.join(root, name)
         if os.path.lexists(path) and not is_tree(path):
-            raise OperationError(f"{called}: {name} is not a directory of its own")
+            raise OperationError(f"{called}: {name} must be a directory, not a file or a link")
     if not any(os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")):
         what = f"{called}: it has neither core/cli.json nor commands/"
-        raise OperationError(what, "name the repository of a team's commands")
+        raise OperationError(what, "give the address of a repository with commands")

@@ -48,7 +48,7 @@ def command(
         return
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
-        raise UsageError(f"{program} cannot name a program", "use letters, digits and ._-")
+        raise UsageError(f"{program} is not a valid program name", "use letters, digits and ._-")
     with os_errors_explained(directory):
         root = Path(os.path.abspath(directory or session.layout.root))
     launcher = root / "core" / program

@@ -139,7 +139,7 @@ def _fetch_icon(icon: Path, address: str) -> None:
     icon.chmod(0o644)
     if not icon.read_bytes().lstrip(b"\xef\xbb\xbf \r\n\t").startswith(_PICTURES):
         icon.unlink()
-        raise OperationError("the server sent no picture")
+        raise OperationError("the server did not send a picture")
 
 
 def _menu_entry(settings: Settings, icon: str) -> str:

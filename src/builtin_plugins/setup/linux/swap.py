@@ -134,7 +134,7 @@ def find_sudo(places: Places) -> str | None:
     sudo = find_program("sudo", {})  # the system's sudo: settings may have changed PATH
     if missing and sudo is None:
         names = ", ".join(variable(places.tool, suffix) for suffix in PATHS)
-        what = f"no right to write to {', '.join(missing)}, and there is no sudo"
+        what = f"no permission to write to {', '.join(missing)}, and sudo is not installed"
         raise OperationError(what, f"run it as root, or set {names} to places of your own")
     return sudo if missing else None
 
@@ -164,7 +164,7 @@ def run_with_sudo(
     """
     places = settings.places
     changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"
-    reporter.info(f"sudo will be asked to change {changed}")
+    reporter.info(f"sudo is needed to change {changed}")
     # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
     command += [*places, *application]
@@ -173,7 +173,8 @@ def run_with_sudo(
         _, printed = process.communicate()
     lines = [line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()]
     if process.returncode:
-        raise OperationError(f"with sudo: {'; '.join(lines) or 'failed without a message'}")
+        reason = "; ".join(lines) or f"exit status {process.returncode}"
+        raise OperationError(f"sudo failed: {reason}")
     for line in lines:
         reporter.warn(line)
 

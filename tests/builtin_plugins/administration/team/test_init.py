@@ -20,7 +20,7 @@ def team(tmp_path: Path) -> Team:
 def test_one_line_leads_to_the_first_command(team: Team) -> None:
     commit = team.plugin.git("rev-parse", "HEAD")
     shown = f"""\
-acme from {team.repository.url}, to be made in {team.root}
+acme from {team.repository.url} will be created in {team.root}
 commands: 1
     deploy staging Says staging
 ops (git, {team.plugin.url}, commit {commit[:12]})
@@ -163,5 +163,5 @@ def test_a_link_in_the_place_of_a_directory_is_refused(team: Team, tmp_path: Pat
     (source / "core").symlink_to(tmp_path / "outside")
     done = team.init(str(source))
     assert (done.status, done.stdout) == (1, "")
-    assert done.stderr == f"cli: {source}: core is not a directory of its own\n"
+    assert done.stderr == f"cli: {source}: core must be a directory, not a file or a link\n"
     assert os.listdir(tmp_path / "outside") == []

@@ -119,9 +119,9 @@ def test_without_rights_and_sudo_it_says_so_before_a_download(site: httpserver.S
     )
     assert done.returncode == 1
     assert done.stderr == (
-        "error: no right to write to /opt, /usr/local/bin, /usr/share/applications, and there is "
-        "no sudo; run it as root, or set TOOL_INSTALL_DIR, TOOL_BIN_DIR, TOOL_DESKTOP_FILE to "
-        "places of your own\n"
+        "error: no permission to write to /opt, /usr/local/bin, /usr/share/applications, and sudo "
+        "is not installed; run it as root, or set TOOL_INSTALL_DIR, TOOL_BIN_DIR, "
+        "TOOL_DESKTOP_FILE to places of your own\n"
     )
     assert site.requests == []
 
@@ -148,7 +148,7 @@ def test_sudo_is_asked_for_the_last_step_only(site: httpserver.Site) -> None:
     assert done.returncode == 0, done.stderr
     assert done.stdout.split("\n")[:4] == ["version one", "version two", "root 755", "root 755"]
     assert [line for line in done.stdout.split("\n")[4:] if line and line[0] != "/"] == []
-    assert "sudo will be asked to change /opt/tool, /usr/local/bin/tool" in done.stderr
+    assert "sudo is needed to change /opt/tool, /usr/local/bin/tool" in done.stderr
 
 
 @pytest.fixture
@@ -219,7 +219,7 @@ def test_a_refusal_of_sudo_is_one_line(
         "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
         "TOOL_DOWNLOAD_URL": f"{site.address}/one",
     }
-    with pytest.raises(OperationError, match="with sudo: sudo: a password is required"):
+    with pytest.raises(OperationError, match="sudo failed: sudo: a password is required"):
         setup.run([], environ, "linux")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stub"]
 
@@ -243,7 +243,7 @@ def test_all_that_sudo_says_is_told(
     with pytest.raises(OperationError) as failure:
         setup.run([], environ, "linux")
     assert str(failure.value) == (
-        "with sudo: sudo: unable to resolve host; Sorry, try again.; sudo: 3 incorrect attempts"
+        "sudo failed: sudo: unable to resolve host; Sorry, try again.; sudo: 3 incorrect attempts"
     )
     stub_sudo.write_text("#!/bin/sh\necho 'sudo: a warning' >&2\n")
     capfd.readouterr()

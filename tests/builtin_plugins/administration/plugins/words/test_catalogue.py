@@ -175,7 +175,7 @@ def test_a_catalogue_on_a_server(install: Install, site: Site) -> None:
     assert (site.asked("/one.json"), site.asked("/two")) == (1, 1)
     site.add("/two", status(404))
     done = plugin(made, "add", "gp")
-    assert done.all == (1, "", f"cli: {site.address}/two: answered 404, expected 200\n")
+    assert done.all == (1, "", f"cli: {site.address}/two: the server answered 404, expected 200\n")
 
 
 @pytest.mark.parametrize(
@@ -216,7 +216,10 @@ def test_a_wrong_entry_harms_no_other(install: Install, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("address", "error"),
     [
-        ("http://catalogue.acme.dev/c.json", "only https is fetched (http from this machine)"),
+        (
+            "http://catalogue.acme.dev/c.json",
+            "use https (http only for this machine)",
+        ),
         ("catalogue", "not an https, file or git address"),
         ("ftp://catalogue.acme.dev/c.git", "only https, ssh, git and file are fetched with git"),
         ("file:///nowhere/c.json", "no such file"),
