@@ -483,7 +483,7 @@ def test_a_command_of_another_installation_may_be_called(place, shared_install):
     other.write({"config/settings.conf": f"Y=$({place.launcher} demo show)there\n"})
     result = place.run("demo", "show")
     assert variables(result.stdout) == {"X": "said there"}
-    assert result.stderr.count("calls this program while it is being read") == 1
+    assert result.stderr.count("calls this program, which would read the file again") == 1
     assert path
 
 
