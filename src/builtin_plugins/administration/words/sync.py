@@ -41,9 +41,8 @@ def command(session: Session, yes: bool, timeout: float) -> None:
                 prepare_git(root)
         renew(root, tx.reporter.warn)
     there = session_of(session, root, session.program)
-    path = registry_path(there.installation.plugins_dir)
-    wanted = read_registry(path, shared=True)
-    sync.bring_in(there, wanted, path, dry_run=False, yes=yes or is_git, timeout=timeout)
+    wanted = read_registry(registry_path(there.installation.plugins_dir), shared=True)
+    sync.bring_in(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
     for name, found in _plugins(there.installation.plugins_dir).items():
         former = before.get(name, found)
         if former.entry.version_dir != found.entry.version_dir:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.reconcile import reconcile_if_free, was_interrupted
+from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
@@ -150,7 +150,7 @@ def lock(subject: Subject) -> Iterator[Finding]:
 
 def leftovers(subject: Subject) -> Iterator[Finding]:
     """Yield the leftovers of interrupted changes; files in use by a process are none."""
-    if was_interrupted(subject.plugins_dir):
+    if abandoned(subject.plugins_dir):
         yield finding(
             f"{subject.plugins_dir}: a change of plugins was interrupted",
             f"{subject.call} self plugin list",

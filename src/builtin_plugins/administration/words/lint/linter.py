@@ -16,7 +16,7 @@ from builtin_plugins.plugins_folder.directory import (
     find_directory_plugins,
     read_plugin,
 )
-from builtin_plugins.plugins_folder.registry import Entry, effective_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Definition, HostError, Problem
 from host.cli.contents import contents
 from host.cli.session import Session
@@ -97,7 +97,7 @@ class Lint:
         yield from self.tree(FolderNode(commands))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)
-        for problem in registry.problems_of(registry_path(plugins_dir)):
+        for problem in registry.problems:
             yield Finding("plugin", problem)
         for one in find_directory_plugins(plugins_dir, registry):
             if one.problem:
