@@ -78,7 +78,7 @@ class Record:
 
     @classmethod
     def of_row(cls, row: "Iterable[Any]") -> "Self":
-        """Return the record of these values; raises ValueError if their number is wrong."""
+        """Return the record of these values; raises ValueError if there are too many or too few."""
         found = cls.__new__(cls)
         found.__dict__ = dict(zip(cls._fields, row, strict=True))
         return found
@@ -129,7 +129,7 @@ def realpath(path: str) -> str:
 
 
 def why_outside(directory: str, path: str) -> str:
-    """Return why `path` is outside `directory` after following links, "" if it is inside."""
+    """Return the reason why `path` is outside `directory`, links followed, "" if it is inside."""
     target = realpath(join(directory, path))
     if target.startswith(realpath(directory) + "/"):
         return ""
@@ -163,7 +163,7 @@ def _mode(path: str, *, follow: bool = True) -> int:
 def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
     """Return the content of a regular file; never block on a FIFO or device.
 
-    Raises FileNotFoundError (also for a dangling link), or `error` if it is no regular file, is
+    Raises FileNotFoundError (also for a dangling link), or `error` if it is not a regular file, is
     larger than `limit` bytes or cannot be read.
     """
     try:

@@ -100,11 +100,11 @@ class CommandLine:
                 self.loose.append(word)
 
     def is_negative(self, word: str) -> bool:
-        """Return whether a word is a number, and not an option such as `-3`."""
+        """Return whether a word is a negative number, and not a declared option such as `-3`."""
         return is_number(word) and word[:2] not in self.options
 
     def is_option(self, word: str) -> bool:
-        """Return whether a word is an option, and so not the value of the option before it."""
+        """Return whether a word is an option, so it cannot be the value of the option before it."""
         name = word.partition("=")[0] if word.startswith("--") else word[:2]
         return name in ("--", "--help") or name in self.options
 
@@ -189,14 +189,15 @@ class CommandLine:
         """Refuse a text that the argument does not accept."""
         name = argument.bare_name
         if not argument.accepts(text):
-            found = "" if argument.secret else f"; found {text or EMPTY}"
-            near = _nearest(text, argument.choices)
-            raise self.unfit(f"{name}: expected {argument.expected}{found}", near)
+            what = f"{name}: expected {argument.expected}"
+            if argument.secret:
+                raise self.unfit(what)
+            raise self.unfit(f"{what}; found {text or EMPTY}", _nearest(text, argument.choices))
         if argument.type in ("file", "directory") and (fault := _fault(argument.type, text)):
             raise self.unfit(f"{name}: {text or EMPTY}: {fault}")
 
     def is_given(self, argument: Argument) -> bool:
-        """Return whether an argument is given; a false flag is not."""
+        """Return whether the caller set an argument; a flag must be true."""
         texts = self.texts.get(argument.name, ())
         return any(map(_is_true, texts)) if argument.flag else bool(texts)
 

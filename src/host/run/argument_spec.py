@@ -1,4 +1,4 @@
-"""The record of a declared argument: which texts it accepts, and how pages show it.
+"""The record of a declared argument: the texts that it accepts, and its form on pages.
 
 A run loads this only for a command that declares arguments.
 """

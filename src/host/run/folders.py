@@ -1,7 +1,7 @@
 """A tree of commands on disk, of any depth, safe against cyclic links.
 
-The words of a command form a path, such as `root/theme/set`. This is a category's or command's
-folder, or a script that may have an extension (`root/theme/set.sh`).
+The words of a command form a path, such as `root/theme/set`. The path leads to the folder of a
+category or command, or to a script, whose name may have an extension (`root/theme/set.sh`).
 """
 
 import _stat
@@ -56,7 +56,7 @@ def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
 
 
 def refusal(path: str, root: str) -> str:
-    """Return why the file `path` in the tree at `root` cannot be a command, "" if it can."""
+    """Return the reason why a file in the tree at `root` cannot be a command, "" if it can."""
     try:
         mode = posix.lstat(path).st_mode
         if _stat.S_ISLNK(mode):
@@ -75,7 +75,7 @@ def refusal(path: str, root: str) -> str:
 
 
 class Node:
-    """The node that words name in one tree; `at` is a path, or the words of a declared node.
+    """The node that words name in one tree; `at` is its path, or its words if it is declared.
 
     The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
     `problems` are the problems of the folder; they are complete after it was listed.
@@ -104,7 +104,7 @@ class FolderNode(Node):
     parent: "FolderNode | None" = None
     is_folder = True
     linked = False  # reached through a link
-    owned = False  # inside a command's folder, where files are no scripts
+    owned = False  # inside a command's folder, where files are not scripts
     holds: bool | None = None
     defaults: "tuple[Definition, ...] | None" = None
     _inside: "dict[str, FolderNode] | None" = None
@@ -232,8 +232,7 @@ class FolderNode(Node):
             definition = self._read(path)
         except FileNotFoundError:
             return None
-        if self.project is not None:
-            definition.project = self.project
+        definition.project = self.project
         return definition
 
     def _main(self) -> str:

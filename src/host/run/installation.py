@@ -141,12 +141,11 @@ def home(environ: "Mapping[str, str]") -> str:
 
 
 def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
-    """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them, "" if only a run set them.
+    """Return the caller's CLI_DIR and GLOBAL_CONFIG_FILE, and the value for `Layout.started`.
 
-    A run exports both for its commands. A value that differs from the innermost run's was set
-    inside that run. Otherwise the value is that of the outer run that was started by the same
-    program (`started`) or else belongs to the installation `own`, "" if there is none. The third
-    value is the program for `Layout.started`.
+    A run exports both variables for its commands. A value that differs from the innermost run's
+    was set inside that run. Any other value is replaced by that of the innermost run that the same
+    program (`started`) began, else of a run of the installation `own`, else by "".
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
     if RUN not in environ:

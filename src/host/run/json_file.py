@@ -1,4 +1,4 @@
-"""Strict JSON from regular files, and typed access to it; errors name the file and key or line."""
+"""Read strict JSON from files, with typed access; errors name the file, and the key or line."""
 
 from _json import make_scanner
 

@@ -1,4 +1,4 @@
-"""The lock: what plugins declared, and stamps that show whether this is still valid.
+"""The lock: the declarations of plugins, and stamps that show whether they are still valid.
 
 `host.planning.cache_files` writes it and `_parse` reads it; records are stored as their `row`. The
 file has a line with the format and checksum, a line of JSON, and a line for each definition that
@@ -29,7 +29,7 @@ _SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 class Tree(Record):
     """A tree of categories: its path and its plugin, "" for the installation's own tree.
 
-    `scripts` is None if scripts are no commands, else a dict that may have "prefix" and "split".
+    `scripts` is None if scripts are not commands, else a dict that may have "prefix" and "split".
     """
 
     path: str

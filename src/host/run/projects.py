@@ -105,7 +105,7 @@ def usable_projects(
     """Return the projects in these directories, and their problems.
 
     A project that another user could have written is only a problem. `commands_dir` is the
-    installation's own directory of commands, which is no project.
+    installation's own directory of commands, which is not a project.
     """
     projects: list[Project] = []
     problems: list[Problem] = []
