@@ -1,11 +1,11 @@
 """Output that several `self` commands share: findings, facts and counts."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from host import Problem, Terminal, printable
+from host import Problem, Terminal, printable, width_of
 from host.cli.session import Session
 
 _STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
@@ -15,8 +15,8 @@ _KIND = max(map(len, _STYLES))
 class Finding(NamedTuple):
     """A problem, and the rule or check that found it.
 
-    A `hint` never changes the exit status. `fix` applies the remedy, if that is safe; `fixed` is
-    true once it succeeded.
+    A `hint` never changes the exit status. `fix` is a function that safely applies the remedy, or
+    None. `fixed` is true after `fix` succeeded.
     """
 
     rule: str
@@ -64,3 +64,14 @@ def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     styled = session.terminal.styled
     lines = [f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n" for name, value in rows]
     session.show("".join(lines))
+
+
+def columns(table: Iterable[Sequence[str]], gap: str = "  ") -> list[str]:
+    """Return the lines of a table with aligned columns."""
+    rows = [[printable(cell) for cell in row] for row in table]  # their width is the one shown
+    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        lines.append(gap.join(cell + " " * (width - width_of(cell)) for cell, width in cells))
+    return [line.rstrip() for line in lines]

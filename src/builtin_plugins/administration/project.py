@@ -1,4 +1,4 @@
-"""Projects: the nearest one, and a new one with an example."""
+"""Find the nearest project, and make a new one with an example."""
 
 import os
 from pathlib import Path
@@ -19,9 +19,9 @@ echo "This is $PROJECT_DIR; you are in $PWD."
 
 
 def nearest_project(session: Session, directory: str | None = None) -> Project:
-    """Return the project in a directory, by default the nearest one around the current directory.
+    """Return the project in a directory, by default the nearest one.
 
-    Raises OperationError if there is none around the current directory.
+    Raises OperationError if neither the current directory nor one above it has a project.
     """
     if directory is not None:
         return Project(os.path.realpath(directory), session.program, session.caller)

@@ -8,15 +8,7 @@ from collections.abc import Iterator
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import effective_registry, local_path, registry_path
-from host import (
-    BrokenPlugin,
-    CommandTree,
-    Disabled,
-    Installation,
-    PluginFile,
-    Watch,
-    hookimpl,
-)
+from host import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch, hookimpl
 
 
 @hookimpl
@@ -35,7 +27,7 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
 def discover_commands(installation: Installation) -> Iterator[CommandTree | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
     registry = effective_registry(plugins_dir)
-    for problem in registry.problems_of(registry_path(plugins_dir)):
+    for problem in registry.problems:
         yield BrokenPlugin("registry.json", str(problem))
     for plugin in find_directory_plugins(plugins_dir, registry):
         entry = plugin.entry

@@ -18,7 +18,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
@@ -35,12 +34,7 @@ KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local"
 NAME_RULE = "use a-z, 0-9 and ._-, and no word of this program"
 
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
-_TEXTS = (
-    *("name", "kind", "source", "version", "description", "directory"),
-    *("hooks", "ref", "commit", "sha256", "installed_at"),
-)
 _RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
-_FLAGS = ("enabled", "dev", "pinned", "removing")
 
 
 def is_plugin_name(name: str) -> bool:
@@ -73,7 +67,7 @@ class Entry(Record):
     ref: str = ""
     commit: str = ""
     sha256: str = ""
-    installed_at: str = ""
+    installedAt: str = ""  # noqa: N815 - the key in the file
     enabled: bool = True
     dev: bool = False
     scripts: Mapping[str, str] | None = None
@@ -106,53 +100,37 @@ class Entry(Record):
     def fields(self) -> dict[str, Any]:
         """Return it as an object for the file."""
         values = {**self.values(), "versions": list(self.versions)}
-        return {_key(name): None if one == "" else one for name, one in values.items()}
-
-
-def _key(name: str) -> str:
-    return "installedAt" if name == "installed_at" else name
+        return {name: None if one == "" else one for name, one in values.items()}
 
 
 class Registry:
     """The registry's content: valid entries in order, and the problems of others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
-    untouched. `damage` is why an earlier state replaces the file; if none `exists`, nothing is
-    known of any plugin.
+    untouched. Unless the file `exists`, nothing is known of any plugin.
     """
 
     def __init__(
-        self, values: dict[str, Any], *, exists: bool, local: dict[str, Any] | None = None
+        self, path: str, values: dict[str, Any] | None = None, local: dict[str, Any] | None = None
     ) -> None:
-        self.values = values
+        self.exists = values is not None
+        self.values = values or _empty()
         self.local = local
-        self.exists = exists
-        self.damage: Problem | None = None
         self.problems: list[Problem] = []
         self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
         own = {item.get("name"): item for item in local["plugins"]} if local else {}
-        shared = [{**item, **own.pop(item.get("name"), {})} for item in values["plugins"]]
+        shared = [{**item, **own.pop(item.get("name"), {})} for item in self.values["plugins"]]
         for item in [*shared, *own.values()]:
             try:
                 entry = read_entry(item)
             except PluginError as error:
-                self.problems.append(error.problem)
+                self.problems.append(Problem(path, error.what, error.remedy))
                 self.refused[str(item.get("name"))] = error.problem
                 continue
             if self.entries.setdefault(entry.name, entry) is not entry:
-                what = f"the name {entry.name} occurs twice; the first entry counts"
-                self.problems.append(Problem("", what))
-
-    @property
-    def names(self) -> set[str]:
-        """Return all names in the file, including those of unusable entries."""
-        return self.entries.keys() | self.refused.keys()
-
-    def problems_of(self, path: str) -> list[Problem]:
-        """Return the problems of the file at `path`, which this registry was read from."""
-        damage = [self.damage] if self.damage else []
-        return damage + [Problem(path, one.what, one.remedy) for one in self.problems]
+                what = f"the name {entry.name} occurs twice; the first entry is used"
+                self.problems.append(Problem(path, what))
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the one of the same name but keep its unknown keys.
@@ -160,17 +138,17 @@ class Registry:
         If a team shares the file, only `team` changes it; else the local file gets what differs.
         """
         self.entries[entry.name] = entry
-        if self.local is None or team:
-            _put(self.values, entry.name, entry.fields())
-            _drop(self.local, entry.name)
-            return
         fields, shared = entry.fields(), _item(self.values, entry.name)
-        if shared is not None:
-            there = read_entry(shared).fields()
-            fields = {key: value for key, value in fields.items() if value != there.get(key)}
         _drop(self.local, entry.name)
-        if fields:
-            _put(self.local, entry.name, {"name": entry.name, **fields})
+        if self.local is not None and not team:
+            there = read_entry(shared).fields() if shared else {}
+            changed = {key: one for key, one in fields.items() if one != there.get(key, ...)}
+            if changed:
+                self.local["plugins"].append({"name": entry.name, **changed})
+        elif shared is None:
+            self.values["plugins"].append(fields)
+        else:
+            shared.update(fields)
 
     def drop(self, name: str) -> None:
         """Remove the entry of that name, if any; the team's shared file does not change."""
@@ -186,14 +164,6 @@ def _item(values: dict[str, Any], name: str) -> dict[str, Any] | None:
     return next((item for item in values["plugins"] if item.get("name") == name), None)
 
 
-def _put(values: dict[str, Any], name: str, fields: dict[str, Any]) -> None:
-    item = _item(values, name)
-    if item is None:
-        values["plugins"].append(fields)
-    else:
-        item.update(fields)
-
-
 def _drop(values: dict[str, Any] | None, name: str) -> None:
     if values is not None:
         values["plugins"] = [item for item in values["plugins"] if item.get("name") != name]
@@ -204,11 +174,15 @@ def read_entry(item: dict[str, Any]) -> Entry:
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} cannot name a plugin")
-    fields: dict[str, Any] = {one: text(name, item, _key(one)) for one in _TEXTS}
-    flags = {key: typed(name, item, key, bool, "true or false") for key in _FLAGS}
-    fields |= {key: flag for key, flag in flags.items() if flag is not None}
     versions = typed(name, item, "versions", list, "an array") or []
-    entry = Entry(**fields, scripts=read_scripts(name, item), versions=tuple(versions))
+    fields: dict[str, Any] = {"scripts": read_scripts(name, item), "versions": tuple(versions)}
+    for key, default in Entry("", "").values().items():
+        if isinstance(default, str):
+            fields[key] = text(name, item, key)
+        elif isinstance(default, bool):
+            flag = typed(name, item, key, bool, "true or false")
+            fields[key] = default if flag is None else flag
+    entry = Entry(**fields)
     if entry.kind not in KINDS:
         raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
     for one in (*versions, *filter(None, [entry.version_dir])):
@@ -229,28 +203,19 @@ def read_registry(path: str, *, shared: bool = False) -> Registry:
     """Return the registry in the file `path`, an empty one if there is none.
 
     Includes the local file beside it, unless only the `shared` one is requested. Raises
-    PluginError if a file is unreadable, has a newer format or is a dangling link.
+    PluginError if a file is unreadable or has another format.
     """
-    values = _read(path)
-    beside = local_path(os.path.dirname(path))
-    local = None if shared or not os.path.lexists(beside) else _read(beside) or _empty()
-    return Registry(values or _empty(), exists=values is not None, local=local)
+    local = None if shared else _read(local_path(os.path.dirname(path)))
+    return Registry(path, _read(path), local)
 
 
 def _read(path: str) -> dict[str, Any] | None:
     try:
         values = read_object(path)
     except FileNotFoundError:
-        if os.path.islink(path):  # the team's shared file may reappear
-            what = f"links to {os.readlink(path)}, which is not there"
-            problem = Problem(path, what, "restore the target, or remove the link")
-            raise PluginError(problem) from None
         return None
     version = text(path, values, "version")
-    if not version:
-        raise PluginError(Problem(path, f"expected {FORMAT}", key="version"))
-    major = version.partition(".")[0]
-    if not major.isdecimal() or int(major[:9]) > int(FORMAT.partition(".")[0]):
+    if version.partition(".")[0] != FORMAT.partition(".")[0]:
         what = f"expected {FORMAT}; found {version[:20] or 'nothing'}"
         raise PluginError(Problem(path, what, "update this program", key="version"))
     entries = values.get("plugins")
@@ -262,30 +227,23 @@ def _read(path: str) -> dict[str, Any] | None:
 def effective_registry(plugins_dir: str) -> Registry:
     """Return the registry, or its last intact state if it cannot be read or is lost.
 
-    This way disabled plugins stay disabled, and the order of precedence is preserved. Without such
-    a state the registry is empty.
+    This way disabled plugins stay disabled, and the order of precedence is preserved.
     """
-    damage = None
-    try:
-        found = read_registry(registry_path(plugins_dir))
+    path, last = registry_path(plugins_dir), os.path.join(plugins_dir, LAST)
+    found, damage = Registry(path), None
+    for place, shared in ((path, False), (last, False), (last, True)):
+        try:
+            found = read_registry(place, shared=shared)
+        except PluginError as error:  # of the last one, the local file may be damaged
+            damage = damage or error.problem
+            continue
+        if found.exists or place == last:
+            break
+    if damage:
         if found.exists:
-            return found
-    except PluginError as error:
-        damage = error.problem
-    last = last_intact(plugins_dir)
-    if damage and last.exists:
-        damage.text += "; its last intact version counts until it is repaired"
-    last.damage = damage
-    return last
-
-
-def last_intact(plugins_dir: str) -> Registry:
-    """Return the last intact state of the registry, an empty one if there is none."""
-    path = os.path.join(plugins_dir, LAST)
-    for shared in (False, True):  # the local file may be the damaged one
-        with suppress(PluginError):
-            return read_registry(path, shared=shared)
-    return Registry(_empty(), exists=False)
+            damage.text += "; its last intact version is used until it is repaired"
+        found.problems.insert(0, damage)
+    return found
 
 
 def _empty() -> dict[str, Any]:

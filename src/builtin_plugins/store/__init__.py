@@ -17,16 +17,7 @@ import shlex
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
-from builtin_plugins.io.files.atomic import (
-    discard,
-    is_tree,
-    make_directory,
-    remove_tree,
-    sync_directory,
-    sync_file_system,
-    temporary,
-    write_link,
-)
+from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.flock import locked, take_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
@@ -72,10 +63,10 @@ class Store:
 
     def versions(self, without: Collection[str] = ()) -> list[str]:
         """Return the complete versions, sorted, except those in `without`."""
-        names = sorted(os.listdir(self.directory)) if is_tree(self.directory) else []
+        names = sorted(os.listdir(self.directory)) if atomic.is_tree(self.directory) else []
         candidates = [one for one in names if not one.startswith(".") and one not in without]
         paths = {one: self.path(one) for one in candidates}
-        return [one for one, path in paths.items() if is_tree(path) and self._is_own(path)]
+        return [one for one, path in paths.items() if atomic.is_tree(path) and self._is_own(path)]
 
     @contextmanager
     def locked(self, busy: str) -> Iterator[None]:
@@ -84,7 +75,8 @@ class Store:
         Makes the directory and its missing parents, and removes them at the end if they are empty.
         """
         with undoing() as undo:
-            make_directory(self.directory, 0o755, undo)
+            atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
+            atomic.make_directory(self.directory, 0o755)  # another process may hold its lock
             descriptor = os.open(self.directory, _DIRECTORY)
             try:
                 if not take_lock(descriptor) or not self._is_still(descriptor):
@@ -110,11 +102,11 @@ class Store:
 
         A version of the same name is replaced; it must not be in use.
         """
-        sync_file_system(staged)
+        atomic.sync_file_system(staged)
         if os.path.lexists(self.path(version)):
             _move(self.path(version), self._grave(version), undo)
         _move(staged, self.path(version), undo)
-        sync_directory(self.directory)
+        atomic.sync_directory(self.directory)
 
     def activate(self, version: str, undo: ExitStack) -> None:
         """Make a version the current one, atomically; "" for none."""
@@ -125,24 +117,24 @@ class Store:
     def _point(self, version: str) -> None:
         if version:
             above = os.path.dirname(self.link)
-            write_link(self.link, os.path.relpath(self.content(version), above))
+            atomic.write_link(self.link, os.path.relpath(self.content(version), above))
         elif os.path.islink(self.link):
             os.unlink(self.link)
-        sync_directory(os.path.dirname(self.link))
+        atomic.sync_directory(os.path.dirname(self.link))
 
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
         """Remove every version that is neither current nor in `keep`, and abandoned stages.
 
         A version becomes a stage first. Returns an error for each that cannot be removed.
         """
-        discard(temporary(self.link))
+        atomic.discard(atomic.temporary(self.link))
         for one in self.versions({self.current, *keep}):
             with suppress(OSError):
                 os.rename(self.path(one), self._grave(one))
         problems = []
         for path in abandoned(self.directory):
             try:
-                remove_tree(path)
+                atomic.remove_tree(path)
             except OperationError as failure:
                 problems.append(failure)
             except OSError as failure:
@@ -179,7 +171,7 @@ def staging(directory: str) -> Iterator[tuple[str, int]]:
             os.close(descriptor)
     finally:
         with suppress(OSError, OperationError):
-            remove_tree(path)
+            atomic.remove_tree(path)
 
 
 def abandoned(directory: str) -> list[str]:

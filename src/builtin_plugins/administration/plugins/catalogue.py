@@ -13,11 +13,7 @@ from urllib.parse import unquote
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.git import Source as GitSource
 from builtin_plugins.administration.plugins.sources.git import read_file
-from builtin_plugins.administration.plugins.sources.parse import (
-    is_path,
-    other_forms,
-    parse_source,
-)
+from builtin_plugins.administration.plugins.sources.parse import is_path, other_forms, parse_source
 from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git import Git, login_of
@@ -51,10 +47,7 @@ class Listed(NamedTuple):
             ask = f"ask {self.owner} for one" if self.owner else "add one to the catalogue"
             what = f"{self.name}: the catalogue lists neither a ref nor a sha256"
             raise OperationError(what, f"{ask}, or add it from its source: {self.source}")
-        try:
-            return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)
-        except UsageError as error:
-            raise OperationError(error.problem.inside(f"{self.name}: in the catalogue")) from None
+        return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)
 
 
 def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
@@ -82,11 +75,8 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
     found: dict[str, Listed] = {}
     for address in session.installation.config.catalogues:
         label = shown(address)
-        try:
-            with TemporaryDirectory() as area:
-                content = _fetch(address, area, session, seconds)
-        except UsageError as error:  # the address is from cli.json, not from the command line
-            raise OperationError(error.problem.inside(session.layout.config_file)) from None
+        with TemporaryDirectory() as area:
+            content = _fetch(address, area, session, seconds)
         if len(content) > _MOST_BYTES:
             raise OperationError(f"{label}: larger than {_MOST_BYTES} bytes")
         listed, problems = parse_catalogue(label, content)
@@ -129,23 +119,22 @@ def _parsed(fields: Fields) -> Listed:
 
 def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
     """Return the content of a catalogue; `area` is an empty directory."""
-    place, _, name = address.partition("#")
-    scheme = place.partition("://")[0].lower()
-    if not place.endswith(".git") and scheme == "file":
+    scheme = "git" if address.endswith(".git") else address.partition("://")[0].lower()
+    if scheme == "file":
         try:
-            return read_regular(unquote(place[7:]), _MOST_BYTES, OperationError)
+            return read_regular(unquote(address[7:]), _MOST_BYTES, OperationError)
         except FileNotFoundError:
-            raise OperationError(f"{place}: no such file") from None
-    if not place.endswith(".git") and scheme in ("https", "http"):
+            raise OperationError(f"{address}: no such file") from None
+    if scheme in ("https", "http"):
         # Imported here because requests takes a tenth of a second to import.
         from builtin_plugins.io.download import Limits, download
 
         target = Path(area, "catalogue")
         limits = Limits(seconds=seconds, size=_MOST_BYTES)
-        download(place, target, limits=limits)
+        download(address, target, limits=limits)
         return target.read_bytes()
-    repository = GitSource.address_of(place, "", ssh=False)
+    repository = GitSource.address_of(address, "", ssh=False)
     if not repository:
-        raise UsageError(f"{shown(place)}: not an https, file or git address")
+        raise UsageError(f"{shown(address)}: not an https, file or git address")
     git = Git(area, session.environ, seconds, login=login_of(repository))
-    return read_file(git, GitSource.stored(repository), name or _NAME_IN_GIT)
+    return read_file(git, GitSource.stored(repository), _NAME_IN_GIT)

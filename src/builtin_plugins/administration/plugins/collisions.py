@@ -8,7 +8,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 
 from builtin_plugins.administration.plugins.contents import PluginVersion, Words
-from builtin_plugins.administration.plugins.inventory import declarations, points_of
+from builtin_plugins.administration.plugins.inventory import declarations, plugins_of
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
@@ -90,7 +90,7 @@ def _answer() -> None:
         return (found.directories, found.plugin) == (there.directories, there.plugin)
 
     taken = _taken(_words(own).difference(map(tuple, known)), others, is_kept)
-    points = points_of(lock, entry)
+    points = plugins_of(lock, entry)
     has_contents = any(one.hooks or one.broken for one in points)
     warnings = Lock([], plugins={one.name: one for one in points}).warnings(program)
     print(json.dumps([has_contents, warnings, taken]))  # noqa: T201 - the answer

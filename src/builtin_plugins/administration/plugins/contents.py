@@ -38,11 +38,7 @@ _HOOK = re.compile(r"(?ms)^[ \t]*@(?:\w+\.)*hookimpl\b.*?^[ \t]*def[ \t]+(\w+)")
 _DECLARATION = re.compile(r"\bCommandDeclaration\(\s*(?:words\s*=\s*)?\(([^)]*)\)")
 _LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
 _PACKAGE_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
-_PACKAGE_NAME = re.compile(
-    r"(?:^\[(?:project|tool\.poetry|metadata)\][^\[]*?^|\bsetup\s*\([^\[]*?\b)"
-    r"name\s*=\s*[\"']?([A-Za-z0-9._-]+)",
-    re.MULTILINE,
-)
+_PACKAGE_NAME = re.compile(r"\bname\s*=\s*[\"']?([A-Za-z0-9._-]+)")
 _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
 _METADATA = ("Name", "Version", "Summary")
 _NONE: Mapping[Words, Definition] = {}
@@ -81,22 +77,22 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
         if path and not os.path.exists(path):
             raise PluginError(Problem(file, f"there is no {path}", key=key))
     tree = Tree(plugin.tree, scripts=plugin.scripts)
-    found = contents(Catalog(Lock([tree])), (), deep=True)
+    catalog = Catalog(Lock([tree]))
+    found = contents(catalog, (), deep=True)
     problems = (*misspelt_keys(plugin.root), *found.problems)
     commands = {one.words: one.definition for one in found.commands}
     source = b""
     if plugin.hooks_file:
         source = read_regular(plugin.hooks_file, _HOOKS_LIMIT, PluginError)
-    ignored: list[Problem] = []
-    if tree.scripts is not None:
-        for words in ((), *(one.words for one in found.categories)):
-            node: FolderNode | None = FolderNode(tree)
-            for word in words:
-                node = node and node.enter(word)
-            for one in left_out(node) if node else ():
-                path = os.path.relpath(one.problem.path, tree.path)
-                ignored.append(Problem(path, one.problem.text))
-    return PluginVersion(plugin.entry, commands, *_read_source(source), problems, tuple(ignored))
+    categories = [(), *(one.words for one in found.categories)]
+    nodes = [node for words in categories for node in catalog.find(words).nodes]
+    ignored = tuple(
+        Problem(os.path.relpath(one.problem.path, tree.path), one.problem.text)
+        for node in nodes
+        if isinstance(node, FolderNode) and tree.scripts is not None
+        for one in left_out(node)
+    )
+    return PluginVersion(plugin.entry, commands, *_read_source(source), problems, ignored)
 
 
 def _read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:

@@ -13,5 +13,5 @@ from host import Disabled, Installation, hookimpl
 def discover_commands(installation: Installation) -> Iterator[Disabled]:
     for name, entry in effective_registry(installation.plugins_dir).entries.items():
         if not entry.enabled:
-            contents = source_of(entry).contents_now(installation.plugins_dir)
-            yield Disabled(name, (*contents.commands, *contents.declared))
+            found = source_of(entry).contents_now(installation.plugins_dir)
+            yield Disabled(name, (*found.commands, *found.declared))

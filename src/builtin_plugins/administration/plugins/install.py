@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
-    keep,
     registry_transaction,
 )
 from builtin_plugins.administration.questions import confirm
+from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
+from builtin_plugins.plugins_folder.directory import RECORD, store_of
 from builtin_plugins.plugins_folder.registry import (
     NAME_RULE,
     Entry,
@@ -79,15 +82,26 @@ def install(
             if os.path.lexists(place):
                 raise PluginError(f"{place} already exists", f"remove it{source.name_hint}")
         enabled = there.enabled if there else entry.enabled
-        entry = entry.replaced(installed_at=now(), enabled=enabled)
+        entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
-        keep(tx, entry, undo)
+        _keep(tx, entry, undo)
         source.install(tx, undo)
         registry.put(entry, team=team)
     if problem := tx.left.get(entry.name):
         session.messages.warn(str(problem))
     return True
+
+
+def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
+    """Move the staged version, if there is one, with its record to the kept versions."""
+    if os.path.isdir(tx.tree):
+        store = store_of(tx.plugins_dir, entry.name)
+        version = os.path.dirname(tx.tree)
+        os.chmod(version, mode_below(tx.plugins_dir))
+        write_file(os.path.join(version, RECORD), json.dumps(entry.fields(), indent=2))
+        make_directory(store.directory)
+        store.commit(version, entry.version_dir, undo)
 
 
 def _is_same(one: Entry, other: Entry) -> bool:
@@ -112,13 +126,13 @@ def remove(entry: Entry, tx: Transaction) -> str:
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(what, "disable it, or take it out of that file for all")
     source = source_of(entry)
-    is_there = source.prepare_removal(tx)
+    source.prepare_removal(tx)
     with registry_transaction(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
             undo.callback(write_registry, path, read_registry(path))
             registry.put(there.replaced(removing=True))
             write_registry(path, registry)
-        kept = source.remove(tx, undo) if is_there else ""
+        kept = source.remove(tx, undo)
         registry.drop(entry.name)
     return kept
 

@@ -26,8 +26,8 @@ class Row(Record):
     """One plugin: its entry (made up if the registry has none), its state and the reason.
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
-    distribution. `points` are the names of a distribution's entry points, which listings and
-    warnings use. `own` has its commands; `hooks` are those that it implements.
+    distribution. `points` are the names of its entry points, which listings and warnings use.
+    `own` has its commands; `hooks` are those that it implements.
     """
 
     entry: Entry
@@ -70,22 +70,18 @@ def inventory(session: Session) -> list[Row]:
     """Return all plugins, those of the registry first; no code of a directory plugin is run."""
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
-    lock, program = session.plugins_known, session.program
+    lock = session.plugins_known
     registry = effective_registry(plugins_dir)
-    if registry.damage:
-        session.messages.warn(registry.damage)
+    for problem in registry.problems:
+        session.messages.warn(problem)
     directories = {one.entry.name: one for one in find_directory_plugins(plugins_dir, registry)}
     known = {one.project: one for one in lock.plugins.values() if one.reference and not one.ours}
     others = [Entry(name, "pip", version=known[name].version) for name in sorted(known)]
     entries = {**registry.entries}
     for one in [*(plugin.entry for plugin in directories.values()), *others]:
         entries.setdefault(one.name, one)
-    return [
-        _distribution_row(one, lock, program)
-        if one.is_package
-        else _directory_row(one, directories.get(one.name), lock, program)
-        for one in entries.values()
-    ]
+    restore = f"{session.program} self plugin sync"
+    return [_row(one, directories.get(one.name), lock, restore) for one in entries.values()]
 
 
 def find_row(rows: list[Row], name: str) -> Row | None:
@@ -113,81 +109,60 @@ def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     return [one for one in found if one is not None]
 
 
-def _directory_row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, program: str) -> Row:
-    if plugin is None:
-        reason = f"its files are missing; restore them with: {program} self plugin sync"
-        if entry.is_local:
-            what, remove = entry.source or f"plugins/{entry.name}", f"{program} self plugin remove"
-            reason = f"{what} is missing; restore it, or: {remove} {entry.name}"
-        return Row(entry, "missing", reason)
-    known, entry = lock.plugins.get(entry.name), plugin.entry
-    reason = str(plugin.problem or (known.broken if known else ""))
-    if not reason and not os.path.isdir(plugin.tree):
-        reason = f"there is no directory {plugin.tree}"
+def _row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, restore: str) -> Row:
+    """Return the row of a plugin; `restore` is the command that brings missing files back."""
+    known, own = plugins_of(lock, entry), declarations(lock, entry)[0]
+    reasons = [one.broken for one in known if one.broken]
+    is_here = bool(plugin or (known and entry.is_package))
+    if plugin:
+        entry = plugin.entry
+        own = own.replaced(trees=[Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [])
+        if plugin.problem:
+            reasons = [str(plugin.problem)]
+        elif not os.path.isdir(plugin.tree):
+            reasons = [f"there is no directory {plugin.tree}"]
+    elif is_here:
+        entry = entry.replaced(version=known[0].version)
+    elif entry.is_package:  # importing importlib_metadata costs a listing 35 ms
+        from builtin_plugins.administration.program.environment import distributions
+
+        version = distributions.installed_version(entry.name)
+        is_here, entry = version is not None, entry.replaced(version=version or entry.version)
+    state = "enabled" if entry.enabled else "disabled"
+    if reasons:
+        state = "broken"
+    elif not is_here:
+        remedy = "" if entry.is_local else f"; restore them with: {restore}"
+        state, reasons = "missing", [f"its files are missing{remedy}"]
     return Row(
         entry,
-        "broken" if reason else _switched(entry),
-        reason,
-        plugin.root,
-        own=Lock(
-            [Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [],
-            declarations(lock, entry)[0].commands,
-        ),
-        hooks=list(known.hooks) if known and entry.hooks else (),
+        state,
+        "; ".join(reasons),
+        plugin.root if plugin else "",
+        points=[one.name for one in known],
+        own=own,
+        hooks=[hook for one in known for hook in one.hooks],
     )
 
 
-def _switched(entry: Entry) -> str:
-    return "enabled" if entry.enabled else "disabled"
-
-
-def points_of(lock: Lock, entry: Entry) -> list[Plugin]:
-    """Return the plugins of a distribution: its entry points."""
-    return [one for one in lock.plugins.values() if one.reference and one.project == entry.name]
+def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
+    """Return the entry points of a distribution, or the hooks file of a directory plugin."""
+    found = lock.plugins.values()
+    if entry.is_package:
+        return [one for one in found if one.reference and one.project == entry.name]
+    return [one for one in found if not one.reference and one.name == entry.name]
 
 
 def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return the declarations of the plugin, and those of all others."""
-    points = points_of(lock, entry) if entry.is_package else []
-    names = {one.name for one in points} if entry.is_package else {entry.name}
-    places = {path for one in points for path in one.trees}
-    trees = [
-        one
-        for one in lock.trees
-        if (one.path in places if entry.is_package else one.plugin == entry.name)
-    ]
+    known = plugins_of(lock, entry)
+    names = {one.name for one in known} if entry.is_package else {entry.name}
+    places = {path for one in known for path in one.trees}
+    trees = [one for one in lock.trees if one.path in places or one.plugin in names]
     return (
         Lock(trees, [one for one in lock.commands if one.plugin in names]),
         Lock(
             [one for one in lock.trees if one not in trees],
             [one for one in lock.commands if one.plugin not in names],
         ),
-    )
-
-
-def _distribution_row(entry: Entry, lock: Lock, program: str) -> Row:
-    points = points_of(lock, entry)
-    if points:
-        version = points[0].version
-    else:
-        from builtin_plugins.administration.program.environment.distributions import (
-            installed_version,  # imported here because importlib_metadata costs a listing 35 ms
-        )
-
-        version = installed_version(entry.name) or ""
-    state, reason = _switched(entry), "; ".join(point.broken for point in points if point.broken)
-    if reason:
-        state = "broken"
-    elif not version:
-        state = "missing"
-        reason = f"the distribution is not installed; {program} self plugin sync restores it"
-    elif entry.version not in ("", version):
-        reason = f"{entry.version} was added; {version} is installed now"
-    return Row(
-        entry.replaced(version=version or entry.version),
-        state,
-        reason,
-        points=[point.name for point in points],
-        own=declarations(lock, entry)[0],
-        hooks=[hook for point in points for hook in point.hooks],
     )

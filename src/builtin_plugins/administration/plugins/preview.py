@@ -6,13 +6,14 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginVersion, Words
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.administration.program.launcher import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
-from host import Definition, masked_text, width_of
+from host import Definition, masked_text
 from host.cli.session import Session
 
 _MOST_LEFT_OUT = 10  # files that are named
@@ -128,11 +129,8 @@ def heading(entry: Entry) -> str:
 
 def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ") -> list[str]:
     """Return a line for each command: words, description, [sudo]."""
-    rows = [(" ".join(words), one) for words, one in sorted(commands)]
-    column = min(max((width_of(label) for label, _ in rows), default=0), 40)
-    lines = []
-    for label, one in rows:
-        sudo = " [sudo]" if one.sudo else ""
-        padded = label + " " * (column - width_of(label))
-        lines.append(f"  {mark} {padded} {one.description}{sudo}".rstrip())
-    return lines
+    rows = [
+        (" ".join(words), f"{one.description}{' [sudo]' if one.sudo else ''}")
+        for words, one in sorted(commands, key=lambda one: one[0])
+    ]
+    return [f"  {mark} {line}" for line in columns(rows, gap=" ")]

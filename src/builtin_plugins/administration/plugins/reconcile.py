@@ -13,13 +13,7 @@ import time
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any
 
-from builtin_plugins.io.files.atomic import (
-    discard,
-    make_directory,
-    remove_tree,
-    temporary,
-    write_file,
-)
+from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.flock import Waiting, locked
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
@@ -37,7 +31,6 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     effective_registry,
     is_plugin_name,
-    last_intact,
     local_path,
     read_registry,
     registry_path,
@@ -83,8 +76,8 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
                 left[name] = problem
     for plugin in find_directory_plugins(plugins_dir, registry):
         name = plugin.entry.name
-        if name not in registry.names and is_plugin_name(name):
-            registry.put(plugin.entry.replaced(installed_at=now()))
+        if name not in {*registry.entries, *registry.refused} and is_plugin_name(name):
+            registry.put(plugin.entry.replaced(installedAt=now()))
     write_registry(registry_path(plugins_dir), registry)
     return left
 
@@ -95,10 +88,10 @@ def _clear(plugins_dir: str) -> None:
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
     for name in (FILE_NAME, LOCAL, LAST):
-        discard(temporary(os.path.join(plugins_dir, name)))
+        atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     for stage in abandoned(plugins_dir):
         with suppress(OSError, OperationError):
-            remove_tree(stage)
+            atomic.remove_tree(stage)
 
 
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
@@ -122,11 +115,11 @@ def _registry(plugins_dir: str) -> Registry:
     """Return the registry; rebuild a lost one from its last intact state and the kept versions."""
     registry = read_registry(registry_path(plugins_dir))
     if not registry.exists:
-        registry = last_intact(plugins_dir)
+        registry = effective_registry(plugins_dir)
         for name in names_in(plugins_dir):
             store = store_of(plugins_dir, name)
             entry = recorded(store.path(store.current)) if store.current else None
-            if entry and name not in registry.names:
+            if entry and name not in {*registry.entries, *registry.refused}:
                 registry.put(entry)
     return registry
 
@@ -146,12 +139,6 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     with suppress(OSError):
         os.rmdir(store.directory)
     return problems
-
-
-def was_interrupted(plugins_dir: str) -> bool:
-    """Return whether a killed change left a stage in `plugins/`, or an unfinished removal."""
-    entries = effective_registry(plugins_dir).entries.values()
-    return bool(abandoned(plugins_dir)) or any(one.removing for one in entries)
 
 
 def write_registry(path: str, registry: Registry) -> None:
@@ -176,7 +163,7 @@ def _write(path: str, values: dict[str, Any]) -> None:
         if {"$schema": SCHEMA, **read_object(path)} == values:
             return
     content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
-    write_file(path, content.encode("utf-8", "backslashreplace"))  # a lone surrogate
+    atomic.write_file(path, content.encode("utf-8", "backslashreplace"))  # a lone surrogate
 
 
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
@@ -195,7 +182,7 @@ def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
     kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
     while os.path.lexists(kept):
         kept += "+"
-    make_directory(os.path.dirname(kept), undo=undo)
+    atomic.make_directory(os.path.dirname(kept), undo=undo)
     os.rename(place, kept)
     undo.callback(os.rename, kept, place)
     return kept

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -11,11 +10,11 @@ from dataclasses import dataclass, field
 from builtin_plugins.administration.plugins.reconcile import exclusive, reconcile, write_registry
 from builtin_plugins.administration.program.environment.copy import drop_abandoned_copy
 from builtin_plugins.administration.program.environment.installer import Installer
-from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
+from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.plugins_folder.directory import RECORD, TREE, store_of
-from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry, registry_path
+from builtin_plugins.plugins_folder.directory import TREE
+from builtin_plugins.plugins_folder.registry import Registry, read_registry, registry_path
 from builtin_plugins.store import STAGE, staging
 from host import HostError, OperationError
 from host.cli.session import Session
@@ -96,14 +95,3 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
             with suppress(OSError, HostError):  # the next change reconciles again
                 # Retry once if something cannot be removed: the failure may be transient.
                 tx.left.update(reconcile(plugins_dir) and reconcile(plugins_dir))
-
-
-def keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if there is one, with its record to the kept versions."""
-    if os.path.isdir(tx.tree):
-        store = store_of(tx.plugins_dir, entry.name)
-        version = os.path.dirname(tx.tree)
-        os.chmod(version, mode_below(tx.plugins_dir))
-        write_file(os.path.join(version, RECORD), json.dumps(entry.fields(), indent=2))
-        make_directory(store.directory)
-        store.commit(version, entry.version_dir, undo)

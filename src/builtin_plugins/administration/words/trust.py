@@ -14,11 +14,11 @@ from host.run.trust import read_trusted
 def command(
     session: Session, directory: str | None, yes: bool, list: bool, forget: bool, format: str
 ) -> None:
-    """Trust the project in DIRECTORY, by default the nearest one: its commands may run.
+    """Trust the project in DIRECTORY, so that its commands may run.
 
-    It shows the commands first and asks; with --yes it does not ask. What was trusted and changed
-    since is asked for again when it runs. --list shows the trusted projects, and --forget takes
-    the trust back. In CI, set CLI_TRUST to the real paths of projects instead.
+    The default is the nearest project. The program shows its commands and asks, except with
+    --yes. If a trusted file changes, the next run asks again. --list shows the trusted projects,
+    and --forget ends the trust. In CI, set CLI_TRUST to the real paths of projects instead.
     """
     if list:
         roots = sorted(read_trusted(session.caller))
@@ -39,7 +39,7 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     root = project.root
     if not os.path.isdir(project.commands_dir):
         remedy = f"a project has .{session.program}/commands/"
-        raise OperationError(f"{root}: is not a project", remedy)
+        raise OperationError(f"{root} is not a project", remedy)
     for path in (root, project.commands_dir):
         project.check(path)
     commands = project_contents(project).commands

@@ -108,7 +108,7 @@ def test_an_environment_made_anew_gets_its_plugins_back(either: Environment) -> 
     row = listed(made)["acme-cli"]
     assert (row["state"], row["reason"]) == (
         "missing",
-        "the distribution is not installed; cli self plugin sync restores it",
+        "its files are missing; restore them with: cli self plugin sync",
     )
     dry = plugin(made, "sync", "--dry-run")
     assert dry.all == (0, f"acme-cli 1.0 (pip, {path})\n", "")

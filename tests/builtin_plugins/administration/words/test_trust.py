@@ -67,7 +67,7 @@ def test_what_is_no_project(shop: Shop) -> None:
         "to make one: cli self init --project\n",
     )
     done = shop.run("self", "trust", str(above), "--yes")
-    assert done.all == (1, "", f"cli: {above}: is not a project; a project has .cli/commands/\n")
+    assert done.all == (1, "", f"cli: {above} is not a project; a project has .cli/commands/\n")
     shop.root.chmod(0o777)
     assert "every user can write to it" in shop.run("self", "trust", "--yes").stderr
 
@@ -151,7 +151,7 @@ def test_doctor_of_projects(shop: Shop) -> None:
             if one["check"] in ("projects", "definitions")
         ]
 
-    text = "commands of this project are not trusted, so they ask before they run"
+    text = "this project has commands that are not trusted; a run asks first"
     assert found() == [(f"{shop.root}: {text}", f"cli self trust {shop.root}", True)]
     shop.trust()
     assert found() == []

@@ -155,9 +155,8 @@ class PluginSource:
         """Make the version of the entry, which is already among the kept ones, the current one."""
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
-    def prepare_removal(self, tx: Transaction) -> bool:
-        """Prepare `remove`; return whether there is something to remove."""
-        return True
+    def prepare_removal(self, tx: Transaction) -> None:
+        """Prepare `remove`; raises HostError."""
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         """Remove the plugin; return where its only copy is kept, "" if there is another."""

@@ -42,13 +42,7 @@ class Source(PluginSource):
         if "://" in text:
             return git_address(text)
         if SHORT.match(text):
-            address = _SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
-            if not site and not ssh and os.path.isdir(text):
-                raise UsageError(
-                    f"{text}: there is a directory of that name here",
-                    f"write ./{text} to link it, or {address} for the repository",
-                )
-            return address
+            return _SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
         return text if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text) else ""
 
     @staticmethod

@@ -64,9 +64,6 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
 
 def build_from(source: str, tx: Transaction) -> str:
     """Build and stage the wheel of a source distribution or directory; return the wheel's path."""
-    if os.path.isfile(source) and source.endswith(".whl"):
-        os.rename(source, path := os.path.join(tx.tree, os.path.basename(source)))
-        return path
     if has_pip():
         tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.tree, source)
     else:
@@ -108,13 +105,11 @@ def _newest_source(wanted: Requirement, tx: Transaction) -> str:
 
 def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     package = _locked(wanted, tx)
-    wheels = {
-        tag: wheel
-        for wheel in package.get("wheels", ())
-        for tag in parse_wheel_filename(_place_of(wheel)[1])[3]
-    }
-    wheel = next((wheels[tag] for tag in sys_tags() if tag in wheels), None)  # best tag first
-    return _bring(wheel, sha256, tx.tree, tx) if wheel else ("", str(package["version"]))
+    supported = {*sys_tags()}
+    for wheel in package.get("wheels", ()):
+        if supported & parse_wheel_filename(_place_of(wheel)[1])[3]:
+            return _bring(wheel, sha256, tx.tree, tx)
+    return "", str(package["version"])
 
 
 def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
@@ -124,10 +119,7 @@ def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
     printed = tx.installer.uv(
         *("pip", "compile", "-", "--python", sys.executable), *options, asked=asked
     )
-    try:
-        [package] = tomllib.loads(printed)["packages"]
-    except (LookupError, TypeError, ValueError):
-        raise OperationError(f"{wanted}: the lock that uv printed cannot be read") from None
+    [package] = tomllib.loads(printed)["packages"]
     return dict(package)
 
 

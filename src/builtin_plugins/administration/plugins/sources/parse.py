@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import re
-from contextlib import suppress
 from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.sources.base import (
@@ -16,7 +15,6 @@ from builtin_plugins.administration.plugins.sources.base import (
     source_of,
 )
 from builtin_plugins.administration.plugins.sources.git import SHORT
-from builtin_plugins.administration.plugins.sources.requirements import parse_requirement
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.registry import KINDS, Entry
 from host import OperationError, UsageError, masked_text
@@ -113,8 +111,4 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
 def other_forms(text: str) -> str:
     """Return what to write instead of a bare word."""
     shown = masked_text(text)
-    ways = f"write ./{shown} for a directory here"
-    with suppress(UsageError):
-        parse_requirement(text)
-        ways = f"{ways}, or pip:{shown} for a package"
-    return ways
+    return f"write ./{shown} for a directory here, or pip:{shown} for a package"

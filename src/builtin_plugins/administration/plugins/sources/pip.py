@@ -13,7 +13,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
+from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
@@ -31,19 +31,12 @@ from builtin_plugins.administration.plugins.sources.requirements import (
     parse_requirement,
 )
 from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.program.environment import distributions
 from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
     check_environment,
     check_starts,
     copied_environment,
-)
-from builtin_plugins.administration.program.environment.distributions import (
-    check_change,
-    find_distribution,
-    installed_commit,
-    installed_version,
-    needed,
-    protected,
 )
 from builtin_plugins.administration.program.launcher import remember
 from builtin_plugins.plugins_folder.directory import names_in, store_of
@@ -57,20 +50,25 @@ _WHEEL = ".whl"
 
 
 class Source(PluginSource):
-    """A wheel, a repository to build one from, or a requirement for the package index."""
+    """A requirement for the package index, a repository to build a wheel from, or a wheel.
+
+    `repository` is None without a repository, `requirement` for a wheel.
+    """
 
     suffixes = (_WHEEL,)
     name_hint = ""  # the name of a distribution cannot be changed
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
-        self.repository = None
+        self.repository = self.requirement = None
+        source = self.address or entry.name
         with suppress(UsageError):
-            self.repository = parse_package_repository(self.address)
+            found = self.repository = parse_package_repository(source)
+            self.requirement = found.requirement if found else parse_requirement(source)
         self.ref_in_address = self.repository.ref if self.repository else ""
         self.is_from_git = bool(self.repository)
-        is_wheel = entry.source.partition("?")[0].endswith(_WHEEL)
-        self.has_checksum = self.is_one_version = is_wheel and not self.repository
+        is_wheel = source.partition("?")[0].endswith(_WHEEL)
+        self.has_checksum = self.is_one_version = is_wheel and self.requirement is None
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
@@ -93,23 +91,22 @@ class Source(PluginSource):
 
     @property
     def is_pinned(self) -> bool:
-        if self.repository or self.is_one_version:
-            return self.is_one_version
-        versions = parse_requirement(self.entry.source).specifier
+        if self.requirement is None:
+            return True
+        versions = self.requirement.specifier  # empty for a repository
         return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
 
     def fetch(self, tx: Transaction) -> PluginVersion:
         complete_import_path()
         check_environment()
         os.mkdir(tx.tree)
-        if self.is_one_version:
+        if self.requirement is None:
             return self._fetch_wheel(tx)
-        if repository := self.repository:
-            name = self.entry.name or canonicalize_name(repository.requirement.name)
-            entry = repository.fetch(self.entry, tx)
+        name = self.entry.name or canonicalize_name(self.requirement.name)
+        if self.repository:
+            entry = self.repository.fetch(self.entry, tx)
             return PluginVersion(entry.replaced(name=name), unbuilt=True)
-        requirement = parse_requirement(self.entry.source)
-        name = self.entry.name or canonicalize_name(requirement.name)
+        requirement = parse_requirement(str(self.requirement))
         if version := self.entry.version:
             try:
                 at_least = f">={Version(version).public}"
@@ -128,10 +125,6 @@ class Source(PluginSource):
 
     def _fetch_wheel(self, tx: Transaction) -> PluginVersion:
         name = os.path.basename(self.address.partition("?")[0])
-        try:
-            parse_wheel_filename(name)
-        except InvalidWheelFilename:
-            raise UsageError(f"{name}: not a wheel's file name") from None
         path = os.path.join(tx.tree, name)
         sha256 = bring_file(self.address, self.entry.sha256, Path(path), tx)
         return _staged(path, self.entry.replaced(sha256=sha256))
@@ -161,21 +154,18 @@ class Source(PluginSource):
         raise OperationError(f"{self.entry.name}: its wheel is missing from {kept}")
 
     def is_present(self, plugins_dir: str) -> bool:
-        entry, there = self.entry, installed_version(self.entry.name)
+        entry, there = self.entry, distributions.installed_version(self.entry.name)
         is_version = there is not None and there == (entry.version or there)
-        return is_version and entry.commit in ("", installed_commit(entry.name))
+        return is_version and entry.commit in ("", distributions.installed_commit(entry.name))
 
     def contents_now(self, plugins_dir: str) -> PluginVersion:
         return read_installed(self.entry)
 
     def needs(self, found: PluginVersion) -> list[Requirement]:
-        return list(needed(found.requires, self._extras()))
+        return list(distributions.needed(found.requires, self._extras()))
 
     def _extras(self) -> Collection[str]:
-        if self.repository:
-            return self.repository.requirement.extras
-        by_name = self.entry.source and "/" not in self.entry.source
-        return parse_requirement(self.entry.source).extras if by_name else ()
+        return self.requirement.extras if self.requirement else ()
 
     def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
         """Install the wheel and its requirements into a copy of the environment, and check that.
@@ -192,31 +182,31 @@ class Source(PluginSource):
         copy.change(tx.installer, "install", *alone, f"{name}=={version}")
         if self.needs(wheel):
             constraints = Path(tx.area, "constraints.txt")
-            kept = "".join(f"{one}=={there}\n" for one, there in protected().items())
+            kept = "".join(f"{one}=={there}\n" for one, there in distributions.protected().items())
             constraints.write_text(kept, encoding="utf-8")
             exact = f"{name}[{','.join(sorted(self._extras()))}]=={version}"
             copy.change(tx.installer, "install", "--constraint", str(constraints), exact)
         if self.repository:
-            copy.record_origin(name, self.repository.origin(self.entry.commit))
-        check_change(name, copy.prefix, copy.path)
+            origin = {"vcs": "git", "commit_id": self.entry.commit}
+            copy.record_origin(name, {"url": self.repository.address, "vcs_info": origin})
+        distributions.check_change(name, copy.prefix, copy.path)
         check_collisions_in_copy(session, self.entry, tx, force=force)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         VenvCopy().swap(undo)
 
-    def prepare_removal(self, tx: Transaction) -> bool:
+    def prepare_removal(self, tx: Transaction) -> None:
         """Remove the distribution, but not its requirements, from a copy of the environment."""
         complete_import_path()
         name = self.entry.name
-        if find_distribution(name) is None:
-            return False
-        copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
-        copy.change(tx.installer, "uninstall", "--yes", name)
-        check_starts(copy.python, f"without {name}, this program")
-        return True
+        if distributions.find_distribution(name) is not None:
+            copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+            copy.change(tx.installer, "uninstall", "--yes", name)
+            check_starts(copy.python, f"without {name}, this program")
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        VenvCopy().swap(undo)
+        if distributions.find_distribution(self.entry.name) is not None:
+            VenvCopy().swap(undo)
         return ""
 
 
@@ -226,7 +216,7 @@ def _staged(path: str, entry: Entry) -> PluginVersion:
     name = found.entry.name
     if not found.names:
         raise PluginError(f"{name}: is not a plugin; it has no entry point for {PROJECT}")
-    if name in protected():
+    if name in distributions.protected():
         raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
     if entry.name not in ("", name):
         raise PluginError(f"{entry.name}: the fetched package is called {name}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -53,10 +53,6 @@ class PackageRepository(NamedTuple):
         name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
         more = f"[{','.join(extras)}]" if extras else ""
         return f"{name}{more} @ git+{without_credentials(self.address)}"
-
-    def origin(self, commit: str) -> dict[str, Any]:
-        """Return the PEP 610 record (direct_url.json) of a build from `commit`."""
-        return {"url": self.address, "vcs_info": {"vcs": "git", "commit_id": commit}}
 
     def fetch(self, wanted: Entry, tx: Transaction) -> Entry:
         """Write the files of the entry's commit without running any; return a full entry."""

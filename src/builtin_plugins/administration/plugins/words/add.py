@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from builtin_plugins.administration.plugins.catalogue import listed_plugin
 from builtin_plugins.administration.plugins.contents import PluginVersion
-from builtin_plugins.administration.plugins.install import (
-    check_new_name,
-    ensure_built,
-    install,
-)
+from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install
 from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import parse_source

@@ -22,7 +22,7 @@ def _switch(session: Session, name: str, *, on: bool) -> None:
     with transaction(session) as tx:
         entry = named_row(session, name).entry
         with registry_transaction(tx) as (registry, _):
-            there = registry.entries.get(entry.name, entry.replaced(installed_at=now()))
+            there = registry.entries.get(entry.name, entry.replaced(installedAt=now()))
             if there.enabled != on:
                 registry.put(there.replaced(enabled=on))
     state = "enabled" if on else "disabled"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
+from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.inventory import Row, inventory
-from host import masked_text, printable, width_of
+from host import masked_text
 from host.cli.session import Session
 
 _MOST_WORDS = 5
@@ -32,18 +31,6 @@ def command(session: Session, format: str) -> None:
     for line, reason in zip(columns(table), reasons, strict=True):
         lines += [line, *([f"    {reason}"] if reason else [])]
     session.show_lines(*lines)
-
-
-def columns(table: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table with aligned columns."""
-    rows = [[printable(cell) for cell in row] for row in table]  # their width counts as shown
-    widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
-    return [
-        "  ".join(
-            cell + " " * (width - width_of(cell)) for cell, width in zip(row, widths, strict=True)
-        ).rstrip()
-        for row in rows
-    ]
 
 
 def _cells(row: Row) -> tuple[str, ...]:

@@ -12,8 +12,6 @@ from host import OperationError
 from host.cli.session import Session
 from host.run.text import EMPTY
 
-_FEWEST_DIGITS = 4  # of a commit or checksum
-
 
 def command(session: Session, name: str, version: str | None) -> None:
     """Go back to an earlier VERSION of the plugin NAME, or to the one before.
@@ -51,5 +49,4 @@ def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
 
 def _is_called(entry: Entry, version: str) -> bool:
     digits = entry.commit or entry.sha256
-    is_start = len(version) >= _FEWEST_DIGITS and digits.startswith(version)
-    return is_start or version in (entry.version, entry.version_dir)
+    return digits.startswith(version) or version in (entry.version, entry.version_dir)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
-from builtin_plugins.administration.plugins.words.list import columns
 from host import OperationError
 from host.cli.session import Session
 
@@ -23,11 +23,8 @@ def command(session: Session, text: tuple[str, ...], format: str, timeout: float
     listed = fetch_catalogues(session, timeout).values()
     found = [one for one in listed if all(word in " ".join(one).casefold() for word in wanted)]
     if text and not found:
-        raise OperationError(
-            f"no plugin in a catalogue has {' and '.join(text)} in its name, description, owner "
-            "or source",
-            f"to see all: {session.program} self plugin search",
-        )
+        see = f"to see all: {session.program} self plugin search"
+        raise OperationError(f"no catalogue lists a plugin with {' and '.join(text)}", see)
     if format == "json":
         session.show_json({"plugins": [one.shown() for one in found]})
         return

@@ -23,7 +23,9 @@ def command(session: Session, name: str, format: str) -> None:
 
 def _lines(row: Row, plugins_dir: str) -> list[str]:
     entry, found = row.entry, source_of(row.entry).contents_now(plugins_dir)
-    commands = {one.words: one.definition for one in row.own.commands} | dict(found.commands)
+    commands = {one.words: one.definition for one in row.own.commands if one.runs} | dict(
+        found.commands
+    )
     kept = kept_versions(plugins_dir, entry)
     facts = {
         "name": entry.name,
@@ -35,7 +37,7 @@ def _lines(row: Row, plugins_dir: str) -> list[str]:
         "commit": entry.commit,
         "sha256": entry.sha256,
         "state": f"{row.state_shown}: {row.reason}" if row.reason else row.state_shown,
-        "installed": entry.installed_at,
+        "installed": entry.installedAt,
         "files": os.path.realpath(row.root) if row.root else "",
         "kept": ", ".join(
             version_text(one) for one in kept if one.version_dir != entry.version_dir

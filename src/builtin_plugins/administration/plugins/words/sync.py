@@ -29,26 +29,20 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
         raise UsageError(f"{file}: there is no such file")
     path = file or registry_path(session.installation.plugins_dir)
     wanted = read_registry(path, shared=file is not None)
-    bring_in(session, wanted, path, dry_run=dry_run, yes=yes, timeout=timeout)
+    bring_in(session, wanted, dry_run=dry_run, yes=yes, timeout=timeout)
 
 
 def bring_in(
-    session: Session, wanted: Registry, path: str, *, dry_run: bool, yes: bool, timeout: float
+    session: Session, wanted: Registry, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
-    """Bring in what the registry `wanted`, read from `path`, lists and is not here."""
+    """Bring in what the registry `wanted` lists and is not here."""
     plugins_dir = session.installation.plugins_dir
     own = read_registry(registry_path(plugins_dir))
-    for problem in wanted.problems_of(path):
+    for problem in wanted.problems:
         session.messages.warn(problem)
     missing = list(lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
     for entry in missing:
-        former = own.entries.get(entry.name)
-        change = (
-            f"  (here: {version_text(former)})"
-            if former and former.version_dir != entry.version_dir
-            else ""
-        )
-        session.show_lines(f"{heading(entry)}{change}")
+        session.show_lines(heading(entry))
         warn_of_sharing(session, entry, "changes")
     if missing and not dry_run:
         confirm("Install these plugins?", yes, "nothing was changed")

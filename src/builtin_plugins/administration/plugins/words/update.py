@@ -42,20 +42,13 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
 def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
     label = entry.name
     if why := why_it_stays(session, entry):
-        if entry.pinned and not source_of(entry).is_present(session.installation.plugins_dir):
-            back = f"restore it with: {session.program} self plugin sync"
-            why = f"{version_text(entry)} is not what is installed; {back}"
         session.show_lines(f"{label}: {why}")
         return
     entry = checked_entry(entry)
     with transaction(session, timeout) as tx:
         staged = source_of(entry.replaced(commit="", sha256="")).fetch(tx)
         new = staged.entry
-        if staged.unbuilt:
-            is_newest = (new.commit or new.version) == (entry.commit or entry.version)
-        else:
-            is_newest = new.version_dir == entry.version_dir
-        if is_newest:
+        if _identity(new) == _identity(entry):
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
             return
         if staged.unbuilt and dry_run:
@@ -70,3 +63,8 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         confirm(f"Update {label}?", yes, "nothing was changed")
         install(session, staged.entry, tx)
     session.show_lines(f"updated {label}")
+
+
+def _identity(entry: Entry) -> str:
+    """Return what distinguishes one version of a plugin from another."""
+    return entry.commit or (entry.version if entry.is_package else entry.sha256)

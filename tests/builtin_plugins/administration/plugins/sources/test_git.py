@@ -456,7 +456,7 @@ def test_a_tree_that_holds_itself_ten_times_over(install: Install, repository: R
         rows = [("40000", str(index), tree) for index in range(10)]
     done = plugin(made, "add", repository.url, preexec_fn=_little_memory)
     assert (done.status, done.stdout) == (1, "")
-    assert "git ls-tree: more than 67108864 bytes" in done.stderr
+    assert "git ls-tree: printed more than 67108864 bytes" in done.stderr
     assert hidden(made) == visible(made) == []
 
 

@@ -103,25 +103,12 @@ def test_a_bare_word_is_neither(
         write_tree(tmp_path / word, plugin_files())
     asked = {"PIP_INDEX_URL": "http://192.0.2.1/simple", "UV_DEFAULT_INDEX": "http://192.0.2.1/"}
     done = plugin(made, "add", word, cwd=tmp_path, env=asked, timeout=30)
-    expected = f"cli: {word}: neither a path nor a package; write ./{word} for a directory here"
-    if word != ".hidden":
-        expected = f"{expected}, or pip:{word} for a package"
+    expected = (
+        f"cli: {word}: neither a path nor a package; write ./{word} for a directory here, "
+        f"or pip:{word} for a package"
+    )
     assert (done.status, done.stdout, done.stderr.strip()) == (2, "", expected)
     assert listed(made) == {}
-
-
-def test_a_repository_is_never_a_directory_of_its_name(install: Install, tmp_path: Path) -> None:
-    made = install()
-    write_tree(tmp_path / "user/repo", plugin_files())
-    done = plugin(made, "add", "user/repo", cwd=tmp_path)
-    assert done.all == (
-        2,
-        "",
-        "cli: user/repo: there is a directory of that name here; write ./user/repo to link it, or "
-        "https://github.com/user/repo for the repository\n",
-    )
-    assert plugin(made, "add", "./user/repo", cwd=tmp_path).status == 0
-    assert registry(made)["repo"]["kind"] == "local"
 
 
 SITES = {

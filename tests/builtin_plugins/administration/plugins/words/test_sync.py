@@ -50,7 +50,7 @@ def test_two_installations(install: Install, tmp_path: Path, site: httpserver.Si
     assert theirs.run("packed", "hi").status == 2
     plugin(ours, "update", "acme")
     shutil.copy(ours.root / "plugins/registry.json", team)
-    assert "(here: " in plugin(theirs, "sync", str(team), "--dry-run").stdout
+    assert "acme (git, " in plugin(theirs, "sync", str(team), "--dry-run").stdout
     assert plugin(theirs, "sync", str(team)).status == 0
     assert theirs.run("git", "two").stdout == "two\n"
 
