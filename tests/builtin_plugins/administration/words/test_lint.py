@@ -135,10 +135,10 @@ def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('A="open\n', ".env:1:1: the quote that opens here is not closed on this line; left out\n"),
-        ("A=1\n1B=2\n", ".env:2:1: this is not a NAME=value line; left out\n"),
+        ('A="open\n', ".env:1:1: the quote that opens here is not closed on this line; ignored\n"),
+        ("A=1\n1B=2\n", ".env:2:1: this line is not NAME=value; ignored\n"),
         (b"\xff\xfeA", ".env:1:1: is UTF-16; save it as UTF-8\n"),
-        ("A=run:give\n", ".env:1:1: A looks like a reference to a secret, and nothing"),
+        ("A=run:give\n", ".env:1:1: A looks like a reference to a secret, but refer"),
     ],
     ids=["quote", "name", "UTF-16", "reference"],
 )
