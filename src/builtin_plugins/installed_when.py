@@ -1,4 +1,4 @@
-"""The default for "is it installed?" of a `setup` command, if no other plugin answers."""
+"""The default check whether a `setup` command is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @hookimpl
 def is_installed(command: Command) -> bool | None:
-    """Evaluate `installed_when`, else look for a program of the command's name on PATH."""
+    """Evaluate `installed_when`; by default search PATH for a program with the command's name."""
     condition = command.definition.installed_when
     if "path" in condition:
         return os.path.exists(expand(condition["path"], os.environ.get))

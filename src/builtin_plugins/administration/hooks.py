@@ -1,6 +1,6 @@
 """The `self` commands and their arguments.
 
-A command's module has its name and is imported when it runs; the function is `command`.
+Unless _ELSEWHERE says otherwise, a command runs the function `command` in the module of its name.
 """
 
 from collections.abc import Iterator
@@ -56,10 +56,10 @@ _SOURCE = {
 
 _ABOUT = free("--description", "TEXT", "A description of one line.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")
-_ALL_SHADOWED = argument("--all", "Also show the files that it hides.")
+_ALL_SHADOWED = argument("--all", "Also show the commands that it hides.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
 _DEFINITION = argument("--definition", "Open its command.json instead of its script.")
-_FIX = argument("--fix", "Apply the safe remedies.")
+_FIX = argument("--fix", "Apply the fixes that are safe.")
 _FOLDER = argument("--folder", "Make a folder with a command.json instead of a single script.")
 _FROM = {
     **argument("--from", "Copy this script unchanged.", value="FILE", type="file"),
@@ -89,7 +89,7 @@ _TRUSTED = argument(
 )
 _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
-_REFRESH = argument("--update", "Refresh an earlier import; files changed by hand stay.")
+_REFRESH = argument("--update", "Update an earlier import, except scripts that you changed.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
 _WHERE = argument("words...", "Their category; by default the tool's name.", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
@@ -97,7 +97,7 @@ _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 
 # The description of each, and its arguments.
 _COMMANDS: dict[str, tuple[Any, ...]] = {
-    "completion": ("Complete words with Tab in bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
+    "completion": ("Set up Tab completion for bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
     "doctor": ("Check this installation", _FIX, FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
     "env": ("Show where a command's variables come from", _WORDS, _SECRETS, FORMAT),
@@ -188,8 +188,7 @@ _SYNONYMS = {
 def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self",), "self", "Manage this program and its plugins")
     yield CategoryDeclaration(("self", "new"), "new", "Make a command, a category or a plugin")
-    about = "Add, list, update and remove plugins"
-    yield CategoryDeclaration(("self", "plugin"), "plugin", about)
+    yield CategoryDeclaration(("self", "plugin"), "plugin", "Add, list, update and remove plugins")
     for name, (description, *arguments) in _COMMANDS.items():
         words = name.split()
         package = "plugins.words" if words[0] == "plugin" else "words"

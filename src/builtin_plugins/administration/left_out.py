@@ -12,7 +12,7 @@ from host.run.folders import FolderNode, refusal, script_word, words_of_script
 def left_out(node: FolderNode) -> Iterator[Finding]:
     """Yield the files in a category that look like scripts but are not commands.
 
-    In the folder of a script `main`, these are only the other scripts of that name.
+    In the folder of a script `main`, only other scripts named `main` are reported.
     """
     with suppress(HostError, OSError):  # other checks report a broken folder
         category = node.category()
@@ -24,7 +24,7 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
 
 
 def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
-    """Yield why a file is not a command, or nothing if it is one or is no script."""
+    """Yield the reason why a script is not a command, nothing for a command or other file."""
     tree, path, reason, remedy = node.tree, os.path.join(node.at, name), "", ""
     refused = refusal(path, tree.path)
     has_extension = script_word(name) != name
@@ -32,17 +32,17 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
         return
     scripts = {} if tree.scripts and node.parent else tree.scripts
     if scripts is None:
-        reason = "" if refused else "no command.json names this script"
+        reason = "" if refused else "no command.json refers to this script"
         remedy = 'move it into a folder with a command.json, or set "scripts" in plugin.json'
     elif not name.startswith(scripts.get("prefix", "")):
-        reason = "its name lacks the prefix"
+        reason = f"its name does not begin with {scripts['prefix']}"
     elif not (words := words_of_script(name, scripts)):
-        reason = "its name cannot be a word"
-        remedy = "use letters, digits and ._-, the first a letter or digit"
+        reason = "its name is not a valid command name"
+        remedy = "use letters, digits and ._-, and begin with a letter or digit"
     elif refused:
         reason = refused
         if not os.path.islink(path):
-            remedy = f"run: chmod +x {path}; or begin its name with _ if it is no command"
+            remedy = f"run: chmod +x {path}; or, if it is not a command, begin its name with _"
     else:
         yield from _shadowed(node, [] if node.owned else words, path)
     if reason:
@@ -50,12 +50,12 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
 
 
 def _shadowed(node: FolderNode | None, words: list[str], path: str) -> Iterator[Finding]:
-    """Yield the command that has the words of the script `path` and runs instead."""
+    """Yield a finding if another file defines the command of the script `path`."""
     with suppress(HostError):
         for word in words:
             node = node and node.enter(word)
         winner = node and node.command()
         if winner and winner.entrypoint and winner.file != path:
             own = os.path.join(winner.directory, winner.entrypoint)
-            text = f"{own} has the same words and runs instead"
+            text = f"{own} defines the same command and runs instead"
             yield Finding("shadowed", Problem(path, text, "rename one of them"))

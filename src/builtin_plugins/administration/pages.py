@@ -15,8 +15,8 @@ _KIND = max(map(len, _STYLES))
 class Finding(NamedTuple):
     """A problem, and the rule or check that found it.
 
-    A `hint` never changes the exit status. `fix` applies the remedy, if that is safe; `fixed` is
-    true once it succeeded.
+    A `hint` never changes the exit status. `fix` is a function that safely applies the remedy, or
+    None. `fixed` is true after `fix` succeeded.
     """
 
     rule: str

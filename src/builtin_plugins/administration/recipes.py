@@ -1,4 +1,4 @@
-"""Recipes of other tools: the contents of a justfile, Makefile, package.json, … as records.
+"""Recipes of other tools, read from a justfile, Makefile, package.json, …
 
 `just`, `task` and `mise` list their recipes as JSON; package.json and Makefile are read as text.
 Nothing is translated: each recipe is run by its own tool.
@@ -31,7 +31,7 @@ class Recipe(NamedTuple):
 class Tool(NamedTuple):
     """A tool that runs recipes.
 
-    name     its program, and the word for its recipes
+    name     its program, and the default category of its recipes
     files    a regular expression for the names of its files
     read     turns the file's text or the printed listing into recipes; gets the file's path too
     call     the command line that runs a recipe, for `str.format`
@@ -76,7 +76,9 @@ def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
     try:
         done = bounded_call(words, environ, _LISTING_SECONDS)
     except TimeoutError:
-        raise OperationError(f"{path}: {tool.name} took over {_LISTING_SECONDS} s") from None
+        raise OperationError(
+            f"{path}: {tool.name} did not finish within {_LISTING_SECONDS} s"
+        ) from None
     if done.returncode:
         reason = done.stderr.decode(errors="replace").strip().partition("\n")[0]
         raise OperationError(f"{path}: {tool.name} failed: {reason}")
@@ -112,7 +114,7 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return `args` for the parameters of a recipe, or [] if one of them is an option.
 
-    A default that just computes is unknown here, so that argument is only marked as optional.
+    If just computes a default, its value is unknown here; the argument is only optional.
     """
     if any(one.get("long") or one.get("short") for one in parameters):
         return []

@@ -68,7 +68,7 @@ def command_of(found: Match) -> Command:
         directory=definition.directory,
         origin=origin,
         plugin=found.plugin,
-        dev=found.dev,
+        dev=found.nodes[0].tree.dev,
         project=found.project.name if found.project else "",
         shadows=found.shadows,
     )

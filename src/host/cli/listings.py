@@ -71,11 +71,11 @@ def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
     """Return the rendered listing of a category; raises UsageError for an unknown format."""
-    is_category = not found.words or found.definition
-    if not is_category and not any(node.holds_commands() for node in found.nodes):
-        raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
     deep = deep or format == "tree"
     inside = session.listed(found.words, deep=deep, everything=everything)
+    is_category = not found.words or found.definition or inside.categories or inside.commands
+    if not is_category and not any(node.holds_commands() for node in found.nodes):
+        raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
     return rendered(session, found, inside, format, deep=deep)
 
 

@@ -34,7 +34,7 @@ def check_texts(record: Record) -> None:
             if type(text) is not str:
                 raise TypeError(f"{name}: expected a str, not {text!r:.80}")
             if "\0" in text:
-                raise ValueError(f"{name}: holds a NUL")
+                raise ValueError(f"{name}: contains a NUL")
             os.fsencode(text)
 
 
@@ -101,7 +101,7 @@ def absolute_path(path: str) -> str:
 
 def _words(words: tuple[str, ...]) -> tuple[str, ...]:
     if not all(map(is_word, words)):
-        raise ValueError(f"words cannot be {words!r:.80}")
+        raise ValueError(f"invalid words: {words!r:.80}")
     return tuple(words)
 
 

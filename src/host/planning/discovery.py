@@ -36,7 +36,7 @@ def refresh(
 
     In safe mode no third-party Python is imported, and nothing is written. Each broken plugin
     causes one warning. Raises InstallationError if this program is too old for cli.json. Then
-    only those `self` commands work that need no lock.
+    only the `self` commands that need no lock work.
     """
     if wanted := installation.config.min_version:
         from host.min_version import version_problem
@@ -93,7 +93,7 @@ def ask_plugins(
 def entry_points() -> list[Plugin]:
     """Return the plugins of installed distributions, the built-in ones first, then by name.
 
-    A distribution with unreadable metadata is left out.
+    Distributions with unreadable metadata are skipped.
     """
     found = []
     for distribution in importlib_metadata.distributions():

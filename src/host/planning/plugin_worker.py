@@ -73,8 +73,8 @@ def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any
         return fork_and_read(question, deadline)
     except TimeoutError:
         raise PluginError(
-            f"not imported and asked within {deadline:g} seconds",
-            f"{program} self lock asks it again",
+            f"its import and its hooks took more than {deadline:g} seconds",
+            f"to try again: {program} self lock",
         ) from None
     except ChildProcessError as failure:
         raise PluginError(str(failure)) from None

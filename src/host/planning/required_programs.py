@@ -75,7 +75,7 @@ def remedy_of(one: "Requirement", program: str, lock: "Lock") -> str:
 def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
     """Return the version of a program, "" if it prints none; results are cached per file.
 
-    The cache key includes the name, because one file may be several programs (busybox, shims).
+    The cache key contains the name, because one file can be several programs (busybox, shims).
     """
     status = posix.stat(path)
     file = f" {basename(path)} {realpath(path)}"

@@ -63,10 +63,6 @@ class Match:
         return self.node.tree.plugin if self.node else ""
 
     @property
-    def dev(self) -> bool:
-        return self.node is not None and self.node.tree.dev
-
-    @property
     def project(self) -> "Project | None":
         return self.node.project if self.node else None
 

@@ -1,7 +1,7 @@
 """Run a child process in its own session and read its report, within a time limit.
 
-END terminates the report. After END or the time limit, the child's process group is killed; jobs
-in other groups may survive (CONTRACT 14). Its stdout goes to stderr, and its stdin is empty.
+END ends the report. After END or the time limit, the child's process group is killed; jobs in
+other groups may survive (CONTRACT 14). The child's stdout goes to stderr, and its stdin is empty.
 """
 
 import _signal  # `signal` would import `enum`

@@ -72,7 +72,6 @@ class Definition:
     above: "tuple[Definition, ...]" = ()
     project: "Project | None" = None
     usage = ""
-    allows_assistants = False
 
     def __init__(
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
@@ -114,6 +113,7 @@ class Definition:
         sources = fields.typed("sources", bool, "true or false")
         self.sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
+        self.allows_assistants = file.endswith("/project.json") and fields.flag("assistants")
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()

@@ -18,8 +18,8 @@ def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: boo
     if not may_ask or not is_attended():
         why = "there is no terminal to ask on" if may_ask else "--no-input forbids the question"
         raise NotConfirmedError(
-            f"{command}: asks before it runs, and {why}",
-            f"to run it all the same: {program} --yes {command} …",
+            f"{command}: needs confirmation, but {why}",
+            f"to run it without the question: {program} --yes {command} …",
         )
     if not is_agreed(question):
         raise NotConfirmedError(f"{command}: not confirmed; nothing was run")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Binding = tuple[str, str, bool, int]
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_SHOWN = 5  # problems of one file; further ones are only counted
+_MOST_SHOWN = 5  # problems of one file; for the others only their number is reported
 # Variables that a command with "sudo" must not get from a `.env` file; neither LD_….
 _NEVER_WITH_SUDO = frozenset(
     [
@@ -85,7 +85,7 @@ def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
 
 
 def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) -> None:
-    """Offer the variables in the text of a `.env` file; report at most five of its problems."""
+    """Offer the variables in the text of a `.env` file; warn of its first five problems."""
     problems: list[Problem] = []
     try:
         for name, written, literal, line in parse_env(path, text, problems.append):

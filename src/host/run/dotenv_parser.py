@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 5  # names inside an unclosed quote that are listed
 _PAIR = "\\\\"
-# A line of Base64 that ends with = is no assignment.
+# A line of Base64 that ends with = is not an assignment.
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")
 
 
@@ -39,22 +39,22 @@ def parse(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[
         is_quoted = written.startswith(("'", '"'))
         if one.error or one.key is None or one.value is None or not is_name(one.key):
             is_open = is_quoted and (len(lines) > 1 or written.count(written[0]) == 1)
-            what = _open_quote(lines) if is_open else "this is not a NAME=value line"
-            warn(Problem(path, f"{what}; left out", line=line))
+            what = _open_quote(lines) if is_open else "this line is not NAME=value"
+            warn(Problem(path, f"{what}; ignored", line=line))
         elif is_quoted:
             if len(lines) > 1 and _ASSIGNED.match(lines[-1]):
-                warn(Problem(path, _open_quote(lines), "close it, if that is a mistake", line=line))
+                warn(Problem(path, _open_quote(lines), "if that is a mistake, close it", line=line))
             yield one.key, one.value, written[0] == "'", line
         else:
             value = one.value.replace(_PAIR * 2, _PAIR)
             if value.startswith("`") and value.count("`") % 2:
-                what = "the backtick that opens here does not quote"
+                what = "a backtick does not quote a value"
                 warn(Problem(path, what, "use \" or ' instead", line=line))
             yield one.key, value, False, line
 
 
 def _open_quote(lines: "list[str]") -> str:
-    """Return a text about a quote that does not close on its line, and the names inside it."""
+    """Return a message about a quote that is not closed on its line, and the names inside it."""
     names = [found[1] for found in map(_ASSIGNED.match, lines[1:]) if found]
     more = " …" if len(names) > _MOST_NAMED else ""
     swallowed = f" and swallows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""

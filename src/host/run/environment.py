@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock, Source
 
-RUN = "CLI_RUN"  # each run exports it for inner runs: see `host.run.nested`
+RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.nested`
 REPORT = "CLI_REPORT_FD"  # a descriptor to which a run writes its variables
 FRAMEWORK_NAMES = (
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
@@ -44,15 +44,15 @@ LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """The order of readers: settings.conf first, so plugins can use it; the definition last."""
 
 _STAYS = (
-    "a ${…} stays as written; only ${NAME} with :- - := = :+ + is expanded, and with :? ? "
-    "if NAME is set"
+    "this ${…} is not expanded; supported forms: ${NAME}, with :- - := = :+ + and a text, and with "
+    ":? ? if NAME is set"
 )
 _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes
 
 
 class Assignment:
-    """A value that a source gives to a variable; `origin` is the source's text for people."""
+    """A value that a source offers for a variable; `origin` names the source for readers."""
 
     __slots__ = ("name", "origin", "rank", "value")
 
@@ -64,7 +64,7 @@ class Assignment:
 
 
 class Layers:
-    """The variables of all sources; the lowest rank wins, for equal ranks the latest assignment.
+    """The variables of all sources; the lowest rank wins, and within a rank the last assignment.
 
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
     system   the caller's environment (SYSTEM): never changed, even if a value is empty
@@ -86,7 +86,7 @@ class Layers:
         self.offered: dict[str, list[Assignment]] = {}
         self.missing: list[str] = []
         self.unasked: list[str] = []
-        self._run_entry = run_entry  # returns CLI_RUN for the set variables
+        self._run_entry = run_entry  # returns CLI_RUN for the variables that this run sets
 
     def offer(self, assignment: Assignment) -> None:
         ranked = self.offered.setdefault(assignment.name, [])
@@ -114,7 +114,7 @@ class Layers:
 class SourceReader(Record):
     """Reads the sources of one command into `layers`; warnings go to `messages`.
 
-    `schemes` are the plugins' schemes of references to secrets. This class resolves none.
+    `schemes` are the plugins' schemes of references to secrets. This class resolves no reference.
     """
 
     resolves = False
@@ -201,12 +201,14 @@ class SourceReader(Record):
             return  # only the command line sets these
         scheme, colon, _ = value.partition(":")
         if colon and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
-            what = f"{name} looks like a reference to a secret, and nothing resolves it here"
-            self.messages.warn(Problem(path, what, 'references belong in "secrets"', key, line))
+            what = (
+                f"{name} looks like a reference to a secret, but references are not resolved here"
+            )
+            self.messages.warn(Problem(path, what, 'move it to "secrets"', key, line))
         origin = f"{path}:{line}" if line else f"{path}: {key}" if key else path
         self.layers.offer(Assignment(name, value, rank, origin))
         if name in self.layers.system:
-            self.messages.debug(f"{name}: {origin} is ignored, the caller has set it")
+            self.messages.debug(f"{name}: {origin} is ignored, because the caller has set it")
 
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a scheme of references to secrets."""
@@ -226,8 +228,8 @@ class SourceReader(Record):
         def lookup(name: str) -> str | None:
             value = self.layers.get(name)
             if value is None and name in self.definition.secrets:
-                what = f"${name} is empty here, as secrets are resolved last"
-                warn(Problem(path, what, "let the command itself combine them", key, line))
+                what = f"${name} is empty here, because secrets are resolved last"
+                warn(Problem(path, what, "combine the values in the command", key, line))
             return from_system(name) if value is None else value
 
         return expand(text, lookup, lambda: warn(Problem(path, _STAYS, key=key, line=line)))

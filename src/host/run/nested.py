@@ -2,7 +2,7 @@
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
 `ROOT:PROGRAM:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
-`OpenInstallation.run_entry` writes it. A run imports this module only if it is an inner one.
+`OpenInstallation.run_entry` writes it. Only a run inside another run imports this module.
 """
 
 from host.run import Record, join
@@ -73,7 +73,7 @@ def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
 
 
 def report(layers: "Layers", exported: "Mapping[str, str]", descriptor: int) -> None:
-    """Write a run's environment and the shadowed values for a caller that masks its output.
+    """Write a run's environment and the shadowed values, for a caller that masks the run's output.
 
     The format is NAME=value and NUL for each, then one more NUL.
     """

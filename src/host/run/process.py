@@ -153,7 +153,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
             return Start(file, [file])
         bash = find_bash(environ)
         if bash is None:
-            raise MissingError(Problem(file, "bash is needed to run it and is not on PATH"))
+            raise MissingError(Problem(file, "bash is needed to run it, but it is not on PATH"))
         return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
     shebang = decode(head[2:].partition(b"\n")[0])
     if shebang.endswith("\r"):

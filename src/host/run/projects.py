@@ -93,10 +93,7 @@ def read_project(path: str) -> Definition:
         fields = Fields(path, read_json(path))
     except FileNotFoundError:
         fields = Fields(path, {})
-    allows_assistants = fields.flag("assistants")
-    definition = Definition(path, fields, required=False)
-    definition.allows_assistants = allows_assistants
-    return definition
+    return Definition(path, fields, required=False)
 
 
 def usable_projects(

@@ -93,7 +93,7 @@ def reader_is_gone() -> bool:
 
 
 def drop_output() -> None:
-    """Flush stdout; discard output that cannot be written, so Python does not retry at exit."""
+    """Flush stdout, or discard its output if that fails; otherwise Python would retry at exit."""
     try:
         flush()
     except OSError:

@@ -85,7 +85,7 @@ def _has_type(kind: str, value: str) -> bool:
 def refusal(
     definition: "Definition", layers: "Layers", names: "Sequence[RequiredVariable]"
 ) -> SourceError:
-    """Return the error for those of `names` that are unset, empty or of the wrong type."""
+    """Return the error for those of `names` that are unset, empty or not of their type."""
     faults = {}
     for name in names:
         value = layers.get(name)

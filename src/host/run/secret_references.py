@@ -1,7 +1,7 @@
 """Resolve references to secrets (CONTRACT 17): `op://prod/db/password`, `run:pass show deploy`.
 
-Providers are called in parallel in a child process, and only in a run. A run loads this only if a
-definition has `secrets`, or `env_files` with a colon.
+Providers are called in parallel in a child process, and only in a run. A run loads this module only
+if a definition has `secrets`, or an entry with a colon in `env_files`.
 """
 
 import posix
@@ -31,7 +31,7 @@ _LARGEST = 1 << 20  # bytes of a file
 
 
 def is_reference(entry: str, reader: "SourceReader", definition: "Definition") -> bool:
-    """Return whether an entry of `env_files` is a reference, even with an unknown scheme."""
+    """Return whether an entry of `env_files` is a reference; its scheme may be unknown."""
     scheme = entry.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
     return reader.knows(scheme) or (is_scheme and not is_there(join(definition.directory, entry)))
@@ -111,7 +111,7 @@ def _has_terminal() -> bool:
 
 
 class _Providers(Record):
-    """Calls the providers, in a child process: each in a thread, with a limit of `seconds`."""
+    """Calls each provider in a thread of a child process, with a limit of `seconds`."""
 
     environ: "Mapping[str, str]"
     directory: str  # base of relative paths in references
@@ -122,7 +122,7 @@ class _Providers(Record):
 
     @property
     def late(self) -> str:
-        return f"did not answer within {self.seconds:g} s; {TIMEOUT_VARIABLE} sets more seconds"
+        return f"did not answer within {self.seconds:g} s; to wait longer, set {TIMEOUT_VARIABLE}"
 
     def ask(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
         """Return (value, reason of a failure) by key, for all references of `calls`."""
@@ -179,7 +179,7 @@ class _Providers(Record):
         import tempfile
 
         if not words:
-            raise HostError("names no program")
+            raise HostError("expected a program after run:")
         env = {encode(name): encode(value) for name, value in self.environ.items()}
         with tempfile.TemporaryFile() as file:
             try:

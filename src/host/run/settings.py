@@ -20,8 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-# Variable with the settings files that are being read (device:inode). A run inside one of them
-# that would read it again ends with an error.
+# A variable that lists the settings files that are being read (device:inode). A run that one of
+# them starts must not read the same file again.
 READING = "__cli_reading"
 
 # Variables that bash itself sets in every environment.
@@ -35,11 +35,11 @@ _SCRIPT = "capture_settings.sh"
 def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the variables that the settings file at `path` sets, {} if it is missing.
 
-    bash sources it with `environ` and `set -a`, with empty stdin and stdout on stderr. Then its
-    process group is killed. Functions, arrays and bash's own variables are left out.
-    Raises SourceError if the file is no valid text, can be written by everybody, calls this
-    program, or does not reach its end within CLI_SETTINGS_TIMEOUT seconds (10). Raises
-    MissingError if there is no bash.
+    bash sources the file with `environ` and `set -a`; its stdin is empty, its output goes to
+    stderr. Then its process group is killed. The result does not contain functions, arrays and
+    bash's own variables. Raises SourceError if the file is not valid text, every user can write to
+    it, it calls this program, or bash does not reach its end within CLI_SETTINGS_TIMEOUT seconds
+    (10). Raises MissingError if bash is missing.
     """
     try:
         content = read_regular(path, sys.maxsize, SourceError)
@@ -51,10 +51,10 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         raise _error(path, "every user can write to it", f"run: chmod o-w {path}")
     bash = find_bash(environ)
     if bash is None:
-        raise MissingError(Problem(path, "bash is needed to read it and is not on PATH"))
+        raise MissingError(Problem(path, "bash is needed to read it, but it is not on PATH"))
     within, mark = environ.get(READING, ""), f"{status.st_dev}:{status.st_ino}"
     if mark in within.split():
-        what = "calls this program while it is being read, and that would read it again"
+        what = "calls this program, which would read the file again"
         raise _error(path, what, "remove the call")
     timeout = time_limit(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
@@ -64,7 +64,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     try:
         output = spawn_and_read(argv, env, timeout)
     except TimeoutError:
-        remedy = f"set {TIMEOUT_VARIABLE} to more seconds if it needs them"
+        remedy = f"if it needs longer, set {TIMEOUT_VARIABLE} to more seconds"
         raise _error(path, f"did not end within {timeout:g} s", remedy) from None
     except OSError as failure:
         raise _error(path, f"bash cannot start: {failure.strerror}") from None
@@ -83,7 +83,7 @@ def _check_text(path: str, content: bytes) -> None:
     if b"\r" in content and (at := (content + b"\n").find(b"\r\n")) >= 0:
         remedy = f"save it with LF line ends, or run: sed -i 's/\\r$//' {path}"
         line = content.count(b"\n", 0, at) + 1
-        raise _error(path, "ends with CR LF, as on Windows", remedy, line)
+        raise _error(path, "this line ends with CR LF, as on Windows", remedy, line)
 
 
 def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
@@ -96,7 +96,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
         after = f" after line {line}" if line and number < 0 else ""
         raise _error(path, f"syntax error{after}", line=max(number, 0))
     if word != "end":
-        what = "ended before its last line (exit, exec, set -e, set -u or a signal)"
+        what = "bash left it before its last line (exit, exec, set -e, set -u or a signal)"
         raise _error(path, what, line=int(line or 0))
     return {
         name: value
@@ -109,7 +109,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
 
 
 def _error_line(messages: str) -> int:
-    """Return the line number in bash's first error message, 0 for none."""
+    """Return the line number in bash's first error message, 0 if there is none."""
     for line in messages.splitlines():
         number = line.partition(": line ")[2].partition(": ")[0]
         if number.isdigit():

@@ -59,7 +59,7 @@ def test_pages_of_self_look_like_those_of_commands(install: Install) -> None:
         shown.stdout
         == """\
 cli self list
-List every command below WORDS, or all there are.
+List all commands, or those in the category WORDS.
 
 Usage: cli self list [words...] [--all] [--format FORMAT]
 

@@ -90,6 +90,5 @@ def test_search(tree: Made) -> None:
     assert tree.run("self", "search", "demo", "secret").status == 1
     assert "demo secret" in tree.run("self", "search", "secret", "--all").stdout
     assert tree.run("self", "search", "no-such", "text").all == (
-        1, "", "cli: no command has no-such and text in its words, name, description, group or "
-        "arguments; see: cli self list\n",
+        1, "", "cli: no command matches no-such text; see: cli self list\n"
     )  # fmt: skip

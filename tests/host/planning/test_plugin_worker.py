@@ -50,11 +50,11 @@ def is_installed(command):
 """
 
 ODD = {
-    "hangs": ("import time; time.sleep(60)", "within 2 seconds"),
+    "hangs": ("import time; time.sleep(60)", "took more than 2 seconds"),
     "is endless": (
         "import time\nfrom host import hookimpl\n@hookimpl\ndef discover_commands():\n"
         "  while 1: time.sleep(0.01)",
-        "within 2 seconds",
+        "took more than 2 seconds",
     ),
     "forks": ("import os\nif os.fork() == 0: os._exit(0)", ""),
     "forks and goes on": ("import os\nos.fork()", ""),
@@ -97,7 +97,7 @@ def _asked(tmp_path: Path, files: dict[str, str], deadline: float = 60) -> dict[
 @pytest.mark.parametrize(("text", "reason"), ODD.values(), ids=ODD)
 def test_one_that_misbehaves(tmp_path: Path, text: str, reason: str) -> None:
     before = (os.getcwd(), dict(os.environ))
-    deadline = 2 if "within" in reason else 60
+    deadline = 2 if "took" in reason else 60
     found = _asked(tmp_path, {"a-good": _GOOD, "b-odd": text, "c-good": _GOOD}, deadline)
     assert reason in found["b-odd"].reason
     assert bool(found["b-odd"].reason) == bool(reason)
@@ -121,7 +121,7 @@ GARBAGE = {
     "a path that is none": ("discover_commands", "CommandTree(None)", "expected a str"),
     "a number as path": ("discover_commands", "CommandTree(12)", "expected a str"),
     "a relative path": ("discover_commands", "CommandTree('x')", "expected an absolute path"),
-    "a NUL": ("discover_commands", "CommandTree('/x\\0y')", "holds a NUL"),
+    "a NUL": ("discover_commands", "CommandTree('/x\\0y')", "contains a NUL"),
     "half a character": ("discover_commands", "CommandTree('/x\\ud800')", "surrogates not allowed"),
     "words as one text": (
         "discover_commands", "CommandDeclaration('ab', {})", "words: expected a tuple, not 'ab'"
@@ -356,7 +356,7 @@ def test_nothing_of_a_child_survives_or_holds_the_callers_pipes(tmp_path: Path) 
 def test_many_that_hang_cost_a_deadline_each(tmp_path: Path) -> None:
     started = time.monotonic()
     found = _asked(tmp_path, {f"p{n}": "import time; time.sleep(99)" for n in range(3)}, 0.5)
-    assert all("within 0.5" in one.reason for one in found.values())
+    assert all("more than 0.5" in one.reason for one in found.values())
     assert time.monotonic() - started < 60
 
 

@@ -36,8 +36,8 @@ def made(shared_install):
 
 def refusal(words):
     return (
-        f"cli: {words}: asks before it runs, and there is no terminal to ask on; to run it "
-        f"all the same: cli --yes {words} …\n"
+        f"cli: {words}: needs confirmation, but there is no terminal to ask on; to run it "
+        f"without the question: cli --yes {words} …\n"
     )
 
 

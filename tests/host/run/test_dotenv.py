@@ -122,28 +122,28 @@ def test_bad_lines_are_told_with_their_place_and_never_their_content(text, line)
 # A quote that does not close where it should: what is told of the line where it opens,
 # and the names that are left.
 OPEN_QUOTES = {
-    "never closed": ('A=1\nX="secret\nB=2', "is not closed on this line; left out", "AB"),
+    "never closed": ('A=1\nX="secret\nB=2', "is not closed on this line; ignored", "AB"),
     "the next line closes it": ('A=1\nX="s\nY="secret"\nB=2', "this line and swallows Y;", "AB"),
     "single": ("A=1\nX='s\nY='secret'\nB=2", "this line and swallows Y;", "AB"),
     "two lines below": ('A=1\nX="s\nY=secret\nZ="z"\nB=2', "this line and swallows Y, Z;", "AB"),
     "many": (
         'A=1\nX="s\n' + "".join(f"export N{i} = secret\n" for i in range(9)) + 'Z="z"\nB=2',
-        "this line and swallows N0, N1, N2, N3, N4 …; left out",
+        "this line and swallows N0, N1, N2, N3, N4 …; ignored",
         "AB",
     ),
     "lines of Base64 are no names": (
-        'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "closed on this line; left out", "AB",
+        'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "closed on this line; ignored", "AB",
     ),
-    "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; close it", "AXB"),
-    "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; close it", "AXB"),
-    "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; close it", "AXB"),
+    "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; if that", "AXB"),
+    "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; if that", "AXB"),
+    "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; if that", "AXB"),
     "a backtick, cut at the #": (
-        "A=1\nX=`s # secret`\nB=2", "the backtick that opens here does not quote; use", "AXB",
+        "A=1\nX=`s # secret`\nB=2", "a backtick does not quote a value; use", "AXB",
     ),
-    "a backtick, cut at the line": ("A=1\nX=`s\nY=secret`\nB=2", "does not quote;", "AXYB"),
-    "a backtick that never closes": ("A=1\nexport X = `s\nB=2", "does not quote;", "AXB"),
-    "a backtick, CR LF": ("A=1\r\nX=`s\r\nB=2\r\n", "does not quote;", "AXB"),
-    "text behind it": ('A=1\nX="s" secret\nB=2', "this is not a NAME=value line; left", "AB"),
+    "a backtick, cut at the line": ("A=1\nX=`s\nY=secret`\nB=2", "does not quote a value;", "AXYB"),
+    "a backtick that never closes": ("A=1\nexport X = `s\nB=2", "does not quote a value;", "AXB"),
+    "a backtick, CR LF": ("A=1\r\nX=`s\r\nB=2\r\n", "does not quote a value;", "AXB"),
+    "text behind it": ('A=1\nX="s" secret\nB=2', "this line is not NAME=value; ign", "AB"),
 }  # fmt: skip
 
 

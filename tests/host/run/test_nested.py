@@ -233,6 +233,6 @@ def test_what_is_wrong_with_the_outer_commands_files_is_said_once(install):
         }
     )
     assert made.run("outer", "call").stderr == (
-        f"cli: warning: {made.root}/commands/outer/call/.env:1: this is not a NAME=value "
-        "line; left out\n"
+        f"cli: warning: {made.root}/commands/outer/call/.env:1: this line is not "
+        "NAME=value; ignored\n"
     )

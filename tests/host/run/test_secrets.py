@@ -72,7 +72,7 @@ FAILURES = {
     "a NUL": ("run:printf 'a\\0b'", "its value is not a text, or contains a NUL"),
     "hangs": (
         "run:sleep 60",
-        "did not answer within 1 s; CLI_SECRETS_TIMEOUT sets more seconds",
+        "did not answer within 1 s; to wait longer, set CLI_SECRETS_TIMEOUT",
     ),
 }
 
@@ -122,7 +122,7 @@ def secret_schemes():
 # The reference of a second secret, and why it has no value.
 OF_PLUGINS = {
     "an exception for one": ("upper:none", "KeyError: 'gone'"),
-    "one that hangs": ("hangs:x", "did not answer within 1 s; CLI_SECRETS_TIMEOUT sets more"),
+    "one that hangs": ("hangs:x", "did not answer within 1 s; to wait longer, set CLI"),
     "one that raises": ("raises:x", "SystemExit: locked"),
     "no text": ("numbers:x", "its value is not a text, or contains a NUL"),
     "one that ends the process": ("ends:x", "ended the process instead of answering"),
@@ -190,7 +190,7 @@ def test_a_reference_in_env_files(install):
     more = command(env_files=["sops:.env.enc"], required_envs=["TOKEN"], envs={"URL": "$HOST/x"})
     made.write({"commands/a/b/command.json": more})
     shown = made.run("self", "env", "a", "b", "TOKEN", env=env(made))
-    line = "cli: sops:.env.enc: not asked for its variables\n"
+    line = "cli: sops:.env.enc: not resolved, so its variables are missing here\n"
     assert shown.all == (0, "TOKEN  is not set\n", line)
     assert "HOST" not in made.run("self", "lint", env=env(made)).stdout
 
@@ -207,14 +207,12 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
     done = made.run("a", "b", env=env(made))
     assert (done.status, done.stdout) == (0, "x|run:give x\n")
     lines = done.stderr.splitlines()
+    unresolved = "looks like a reference to a secret, but references are not resolved here; "
     assert [line.partition("command.json: ")[2] for line in lines] == [
-        '"envs.OTHER": OTHER looks like a reference to a secret, and nothing resolves it here; '
-        'references belong in "secrets"',
-        '"envs.ENCRYPTED": ENCRYPTED looks like a reference to a secret, and nothing resolves it '
-        "here; "
-        'references belong in "secrets"',
-        '"envs.URL": $TOKEN is empty here, as secrets are resolved last; '
-        "let the command itself combine them",
+        f'"envs.OTHER": OTHER {unresolved}move it to "secrets"',
+        f'"envs.ENCRYPTED": ENCRYPTED {unresolved}move it to "secrets"',
+        '"envs.URL": $TOKEN is empty here, because secrets are resolved last; '
+        "combine the values in the command",
     ]
     linted = made.run("self", "lint", "--format", "json", env=env(made)).stdout
     found = [one["message"] for one in json.loads(linted)["findings"]]

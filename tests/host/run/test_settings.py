@@ -339,10 +339,10 @@ def test_what_does_not_reach_its_end(place, text, line):
 
 # What bash would read otherwise than it is meant: content, where and what is told.
 NO_TEXT = {
-    "CR LF": (b"X=1\r\nY=2\r\n", ":1: ends with CR LF"),
-    "CR LF in one line": (b"X=1\n\n# c\r\nY=2\n", ":3: ends with CR LF"),
-    "CR LF at the end": (b"X=1\nY=2\r\n", ":2: ends with CR LF"),
-    "CR at the end": (b"X=1\nY=2\r", ":2: ends with CR LF"),
+    "CR LF": (b"X=1\r\nY=2\r\n", ":1: this line ends with CR LF"),
+    "CR LF in one line": (b"X=1\n\n# c\r\nY=2\n", ":3: this line ends with CR LF"),
+    "CR LF at the end": (b"X=1\nY=2\r\n", ":2: this line ends with CR LF"),
+    "CR at the end": (b"X=1\nY=2\r", ":2: this line ends with CR LF"),
     "BOM": (b"\xef\xbb\xbfX=1\nY=2\n", ": is UTF-16 or begins with a byte-order mark; save it as"),
     "UTF-16": (
         "X=1\nY=2\n".encode("utf-16"),
@@ -417,7 +417,7 @@ def test_the_message_of_an_early_end_names_what_can_end_it(place):
     path = write(place, "set -u\nX=$NONE\n")
     told = place.run("demo", "show").stderr.splitlines()[-1]
     what = "(exit, exec, set -e, set -u or a signal)"
-    assert told == f"cli: {path}:2: ended before its last line {what}"
+    assert told == f"cli: {path}:2: bash left it before its last line {what}"
 
 
 # How a settings.conf calls the program that reads it.
@@ -483,7 +483,7 @@ def test_a_command_of_another_installation_may_be_called(place, shared_install):
     other.write({"config/settings.conf": f"Y=$({place.launcher} demo show)there\n"})
     result = place.run("demo", "show")
     assert variables(result.stdout) == {"X": "said there"}
-    assert result.stderr.count("calls this program while it is being read") == 1
+    assert result.stderr.count("calls this program, which would read the file again") == 1
     assert path
 
 
@@ -506,7 +506,7 @@ def test_what_takes_too_long(place, text):
         "",
         (
             f"cli: {path}: did not end within 0.3 s; "
-            "set CLI_SETTINGS_TIMEOUT to more seconds if it needs them\n"
+            "if it needs longer, set CLI_SETTINGS_TIMEOUT to more seconds\n"
         ),
     )
 

@@ -19,9 +19,9 @@ SHELLS = (*_LINES,)
 
 
 def command(session: Session, shell: str, install: bool, uninstall: bool) -> None:
-    """Show the code that makes SHELL complete this program's commands, or install it.
+    """Print the code with which SHELL completes this program's commands, or install it.
 
-    Without an option the code is printed, to be loaded by the shell that is running.
+    Without an option, load the printed code in the current shell with eval or source.
     """
     if not (install or uninstall):
         session.show(filled("completion", NAME=session.program)[shell])
@@ -34,7 +34,7 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
-    """Return the file that a new shell reads; fish has one per program."""
+    """Return the start-up file that gets the line; fish has one file per program."""
     if shell == "fish":
         config = environ.get("XDG_CONFIG_HOME") or os.path.join(home(environ), ".config")
         return os.path.join(config, "fish", "completions", f"{program}.fish")
@@ -52,7 +52,7 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
-    """Return the caller's shell if it could complete the program's words but does not, else ""."""
+    """Return the caller's shell if it supports completion and has none for `program`, else ""."""
     shell = os.path.basename(environ.get("SHELL", ""))
     return shell if shell in SHELLS and not completes(shell, program, environ) else ""
 

@@ -8,9 +8,9 @@ from host.cli.unknown_words import find_whole
 
 
 def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
-    """Open the script of the command WORDS in your editor; of a category its category.json.
+    """Open a command's script, or a category's category.json, in your editor.
 
-    The editor is VISUAL, else EDITOR, else vi.
+    The editor is $VISUAL, else $EDITOR, else vi.
     """
     path = _file(session, words, definition=definition)
     editor = session.environ.get("VISUAL") or session.environ.get("EDITOR") or "vi"
@@ -19,7 +19,7 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
-    """Return the file to open: for an invalid definition, that definition."""
+    """Return the file to open; an invalid definition is opened itself."""
     try:
         found = find_whole(session, words)
     except DefinitionError as wrong:
@@ -33,5 +33,5 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
         files = (os.path.join(one, "category.json") for one in found.directories)
         file = file or next(filter(os.path.isfile, files), "")
     if not file:
-        raise OperationError(f"{' '.join(words)}: has no file of its own to edit")
+        raise OperationError(f"{' '.join(words)} has no file that can be edited")
     return file

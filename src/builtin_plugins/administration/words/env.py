@@ -11,13 +11,12 @@ from host.run.text import EMPTY
 
 
 def command(session: Session, words: tuple[str, ...], show_secrets: bool, format: str) -> None:
-    """Show each variable of the command WORDS: value, source, rank, what it shadows.
+    """Show each variable of a command: value, source, rank and the values that it shadows.
 
-    Names of variables behind the command's words show these only. Ranks: 1 the caller's
-    environment, 2 envs, 3 settings.conf, 4 .env files, 4.5 secrets, which show their reference
-    unless --show-secrets asks for the value. Values of secrets are masked, by
-    their names (DB_PASS, API_TOKEN, …), also where another value contains them, and so
-    are passwords in addresses.
+    Names of variables after the command restrict the output to these. Ranks: 1 the caller's
+    environment, 2 envs, 3 settings.conf, 4 .env files, 4.5 secrets. A secret shows its
+    reference; with --show-secrets it is resolved. Values are masked if the name looks like
+    a secret (DB_PASS, API_TOKEN, …), also inside other values. So are passwords in addresses.
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)
@@ -39,7 +38,9 @@ def command(session: Session, words: tuple[str, ...], show_secrets: bool, format
     for path in layers.missing:
         session.messages.warn(f"{path}: this environment file does not exist")
     for entry in layers.unasked:
-        session.messages.line(f"{session.program}: {entry}: not asked for its variables")
+        session.messages.line(
+            f"{session.program}: {entry}: not resolved, so its variables are missing here"
+        )
     pending = definition.required_envs if layers.unasked else definition.secrets
     try:
         check_required(definition, layers, () if show_secrets else pending)
@@ -52,7 +53,7 @@ def command(session: Session, words: tuple[str, ...], show_secrets: bool, format
 
 
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the words of a command and the names of variables that follow them."""
+    """Return the command and the names of variables that follow it."""
     found = session.find(words)
     if found.kind == "unknown" and words[len(found.words)].isupper():
         found = session.find(found.words)  # perhaps a category with an entrypoint

@@ -1,4 +1,4 @@
-"""`self import`: make a command of each recipe in a justfile, Makefile, …"""
+"""`self import`: make a command for each recipe of a justfile, Makefile, …"""
 
 import hashlib
 import json
@@ -39,10 +39,10 @@ def command(
     project: bool,
     yes: bool,
 ) -> None:
-    """Write one script for each recipe of FILE, below WORDS or the name of its tool.
+    """Write one script for each recipe of FILE, in the category WORDS.
 
-    A script calls the tool; nothing is translated. With --update, scripts that still are
-    as the import wrote them follow FILE; the others stay.
+    By default the category has the tool's name. A script calls the tool; nothing is translated.
+    With --update, scripts of an earlier import are updated, except those that you changed.
     """
     source = Path(os.path.abspath(file))
     tool = tool_of(source)
@@ -52,11 +52,11 @@ def command(
     confirm(question, yes or not tool.listing, f"{source}: nothing was imported", required=True)
     recipes = recipes_in(source, tool, session.environ)
     if not recipes:
-        raise OperationError(f"{source}: contains no recipes")
+        raise OperationError(f"{source} contains no recipes")
     base, root = _base(session, plugin, project=project)
     folder = base.joinpath(*words)
     if folder.exists() and not update:
-        hint = "to refresh an import, add --update; or name other words"
+        hint = "to update an earlier import, add --update; otherwise name another category"
         raise OperationError(f"{folder}: already exists", hint)
     scripts = _scripts(session, tool, source, folder, recipes, root)
     with os_errors_explained(folder):
@@ -70,7 +70,7 @@ def command(
 
 
 def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path, str]:
-    """Return the directory that holds the categories to write, and the root of its tree."""
+    """Return the directory for the category, and the root of the installation or project."""
     root = session.layout.root
     if project:
         nearest = nearest_project(session)
@@ -78,7 +78,7 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
     if plugin is None:
         return Path(session.installation.commands_dir), root
     if not is_plugin_name(plugin):
-        raise UsageError(f"{plugin} cannot name a plugin", NAME_RULE)
+        raise UsageError(f"{plugin} is not a valid plugin name", NAME_RULE)
     plugins_dir = session.installation.plugins_dir
     path = Path(plugins_dir, plugin)
     if not path.exists():
@@ -88,8 +88,8 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
     entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
     found = read_plugin(str(path), entry)
     if found.scripts is None:
-        what = f"{path}: the commands of this plugin are folders"
-        raise OperationError(what, f'to take scripts too, add "scripts": {{}} to its {MANIFEST}')
+        what = f"{path}: this plugin does not accept scripts as commands"
+        raise OperationError(what, f'to accept them, add "scripts": {{}} to its {MANIFEST}')
     return Path(found.tree), root
 
 
@@ -102,9 +102,9 @@ def _scripts(
         words = [word for word in re.split("[:/]+", recipe.name) if word] or [""]
         path = folder.joinpath(*words[:-1], f"{words[-1]}.sh")
         if not all(map(is_word, words)):
-            session.messages.warn(f"{recipe.name}: skipped, because it cannot be a command's name")
+            session.messages.warn(f"{recipe.name}: skipped, because it is not a valid command name")
         elif path in scripts:
-            what = f"{recipe.name}: skipped, because another recipe has the same words"
+            what = f"{recipe.name}: skipped, because another recipe has the same command name"
             session.messages.warn(what)
         else:
             scripts[path] = _script(tool, source, recipe, path.parent, root)
@@ -137,7 +137,7 @@ def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -
 
 
 def _mark(source: Path, code: str) -> str:
-    """Return the line that shows whether the code after it is unchanged."""
+    """Return a comment with a checksum of the code after it, to recognize changes."""
     checksum = hashlib.sha256(code.encode()).hexdigest()[:16]
     return f"# Written by `self import` from {json.dumps(source.name)}: {checksum}"
 
@@ -152,7 +152,7 @@ def _json(value: object) -> str:
 
 
 def _synchronize(session: Session, folder: Path, source: Path, scripts: Mapping[Path, str]) -> None:
-    """Write scripts, and remove those of removed recipes; scripts that the user changed stay."""
+    """Write scripts and remove those of removed recipes, except scripts that the user changed."""
     for path in sorted({*scripts, *folder.rglob("*.sh")}):
         wanted = scripts.get(path)
         now = path.read_text(errors="replace") if path.exists() else None

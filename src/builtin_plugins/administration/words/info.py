@@ -12,7 +12,7 @@ from host.run.catalog import Catalog
 def command(session: Session, format: str) -> None:
     """Show names, versions, paths and counts of this installation.
 
-    If there is no installation, it shows where one would be.
+    Without an installation, the paths show where one is expected.
     """
     layout = session.layout
     facts = {

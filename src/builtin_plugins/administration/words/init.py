@@ -27,18 +27,18 @@ def command(
     timeout: float,
     **options: str | None,
 ) -> None:
-    """Make a complete installation in DIRECTORY; no file that is there is overwritten.
+    """Make a complete installation in DIRECTORY; existing files are never overwritten.
 
-    An installation that is there gets what it lacks to work, but no examples.
+    The default DIRECTORY is the place where this program looks for its installation. An
+    existing installation gets missing files of the program, but no examples.
 
-    Without DIRECTORY it is where this program looks for its installation.
+    --project makes a project instead: commands that are available in DIRECTORY (by default the
+    current directory) and below it. They are in .PROGRAM/commands/. The example is trusted.
 
-    With --project it makes commands that are available in DIRECTORY (by default here) and below
-    it: .PROGRAM/commands/ with an example, which is trusted.
-
-    With --from it is made of a team's SOURCE: a git address, user/repo, a directory or an
-    archive that holds core/cli.json or commands/. It shows which commands and plugins come,
-    and on a terminal asks first. The program is linked in ~/.local/bin if nothing is there.
+    --from makes the installation from a team's SOURCE: a git address, user/repo, a directory or
+    an archive that contains core/cli.json or commands/. The program shows the commands and
+    plugins of SOURCE first, and asks on a terminal. It links itself in ~/.local/bin if that
+    name is free.
     """
     if project:
         make_project(session, directory or ".")
@@ -91,7 +91,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
 
 
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:
-    """Return how to put a launcher on PATH."""
+    """Return the advice for putting a launcher on PATH."""
     usual = os.path.join(home(environ), ".local", "bin")
     if usual in environ.get("PATH", "").split(":"):
         make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "

@@ -7,7 +7,7 @@ from host.cli.unknown_words import find_whole
 
 
 def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
-    """List every command below WORDS, or all there are."""
+    """List all commands, or those in the category WORDS."""
     found = find_whole(session, words)
     if found.kind == "command" and not found.has_below:
         raise UsageError(f"{' '.join(found.words)} is a command", "name a category, or nothing")

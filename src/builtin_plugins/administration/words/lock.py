@@ -6,11 +6,12 @@ from host.cli.session import Session
 
 
 def command(session: Session) -> None:
-    """Rebuild the lock.
+    """Rebuild the lock, the cache of what plugins declare.
 
-    Nobody has to: every change of commands and plugins is seen by the next
-    invocation. It helps to find out what plugins declare.
+    This is never necessary, because each run notices changes of commands and plugins.
     """
     session.refresh_lock()
     written = next(filter(os.path.exists, session.installation.locks), None)
-    session.show_lines(written or "not written: no place for it is writable")
+    session.show_lines(
+        written or "the lock was not written, because no directory for it is writable"
+    )

@@ -27,10 +27,11 @@ def new_command(
     move: bool,
     **options: str | None,
 ) -> None:
-    """Make the command WORDS: a script whose first comment defines it; its categories too.
+    """Make the command WORDS, and missing categories above it.
 
-    --folder makes a folder with a command.json instead. --from copies a script of yours as it is:
-    its own comment becomes the definition. Without --lang the script is for bash.
+    The command is a script whose first comment defines it; with --folder it is a folder with a
+    command.json. --from copies an existing script unchanged; its own comment becomes the
+    definition. The default language is bash.
     """
     file = options["from"]  # not a valid parameter name
     if file:
@@ -75,18 +76,18 @@ def _extension(name: str) -> str:
 
 
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
-    """Make the category WORDS, for commands to come."""
+    """Make the category WORDS without commands."""
     _make(session, words, _category(words[-1], description))
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
 def new_plugin(session: Session, name: str, python: bool) -> None:
-    """Make the plugin NAME in a new directory of that name, here.
+    """Make the plugin NAME in a new directory of that name below the current directory.
 
-    It has one command that works; add the plugin to try it.
+    The plugin has one working command. To try it, add the plugin.
     """
     if not is_plugin_name(name) or not name.replace("-", "_").isidentifier():
-        raise UsageError(f"{name} cannot name a plugin", "use a-z, 0-9 and -")
+        raise UsageError(f"{name} is not a valid plugin name", "use a-z, 0-9 and -")
     package = name.replace("-", "_")
     values = {"NAME": name, "PACKAGE": package, "GREETING": f"{package.upper()}_GREETING"}
     where = f"{package}/commands/" if python else ""
@@ -105,10 +106,10 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
 
 
 def check_words(words: tuple[str, ...]) -> None:
-    """Raise UsageError unless these can be the words of a command or category."""
+    """Raise UsageError unless a command or category can have this name."""
     for word in words:
         if not is_word(word):
-            raise UsageError(f"{word}: cannot be a command's name", "use letters, digits and ._-")
+            raise UsageError(f"{word}: not a valid command name", "use letters, digits and ._-")
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]}: this name is reserved", "choose another one")
 
@@ -142,9 +143,9 @@ def _category(word: str, about: str | None = None) -> dict[str, str]:
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
-    """Write all files, below one new name in a directory, or none; raises OperationError.
+    """Write all files or none; they share one new name in `directory`. Raises OperationError.
 
-    A text with a shebang becomes executable, and so do bytes, which are a script of the user.
+    Texts with a shebang become executable, and so do bytes, which are scripts of the user.
     """
     [top] = {name.partition("/")[0] for name in files}
     target, stage = os.path.join(directory, top), os.path.join(directory, _STAGE)

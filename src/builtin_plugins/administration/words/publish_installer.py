@@ -10,14 +10,14 @@ from host.cli.session import Session
 
 
 def command(session: Session, source: str | None) -> None:
-    """Print an install.sh for the team: it installs the program, then runs self init --from.
+    """Print an install.sh that installs the program and runs self init --from SOURCE.
 
-    SOURCE is what that command takes. Without it, it is what this installation was made of.
-    Publish the script where your colleagues can reach it, for: curl -LsSf ADDRESS | sh
+    The default SOURCE is the one from which this installation was made. Publish the script where
+    your colleagues can reach it. They run: curl -LsSf ADDRESS | sh
     """
     source = source or came_from(session.layout.root, session.environ)
     if not source:
-        raise UsageError("this installation does not record its source", "name its SOURCE")
+        raise UsageError("this installation does not record its source", "add SOURCE")
     program, address = session.program, shlex.quote(team_source(source).entry.source)
     values = {
         "WHAT": f"{program} from {address}",

@@ -6,19 +6,16 @@ from host.cli.session import Session
 
 
 def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> None:
-    """List the commands that have TEXT in their words, names, descriptions, groups or arguments.
+    """List the commands that contain TEXT in their names, descriptions, groups or arguments.
 
-    Of several words each must be there somewhere; the case of letters makes no difference.
+    A command must contain every word of TEXT, in upper or lower case.
     """
     wanted = [word.casefold() for word in text]
     inside = session.listed((), deep=True, everything=all)
     commands = tuple(one for one in inside.commands if _has(one, wanted))
     if not commands:
-        raise OperationError(
-            f"no command has {' and '.join(text)} in its words, name, description, group or "
-            "arguments",
-            f"see: {session.program} self list",
-        )
+        what = f"no command matches {' '.join(text)}"
+        raise OperationError(what, f"see: {session.program} self list")
     holding = {one.words[:count] for one in commands for count in range(1, len(one.words))}
     categories = tuple(one for one in inside.categories if one.words in holding)
     found = inside.replaced(categories=categories, commands=commands)

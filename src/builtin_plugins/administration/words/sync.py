@@ -23,15 +23,16 @@ from host.cli.session import Session
 def command(session: Session, yes: bool, timeout: float) -> None:
     """Update this installation from its team's repository.
 
-    One made from git goes to the newest commit of its branch; changes of yours stay, or nothing
-    is changed. Its plugins go to the versions that plugins/registry.json records, and the
-    library to the version of this program. What changes for you is shown first.
+    An installation made from git is fast-forwarded to the newest commit of its branch. Your own
+    changes stay; if one is in the way, nothing changes. Plugins are updated to the versions in
+    plugins/registry.json, and the library to the version of this program. The changes of
+    commands are shown first.
     """
     root = session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
         update = f"update it with: {session.program} self update"
-        raise OperationError(f"{root}: is the program's own checkout", update)
+        raise OperationError(f"{root} is the program's own checkout", update)
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)
     with transaction(session, timeout) as tx:

@@ -6,7 +6,7 @@ from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import confirm
 from host import OperationError
 from host.cli.session import Session
-from host.cli.trust import change_trusted, new_lines, project_contents, remember, trusted_files
+from host.cli.trust import change_trusted, introduction, remember
 from host.run.projects import Project
 from host.run.trust import read_trusted
 
@@ -14,11 +14,11 @@ from host.run.trust import read_trusted
 def command(
     session: Session, directory: str | None, yes: bool, list: bool, forget: bool, format: str
 ) -> None:
-    """Trust the project in DIRECTORY, by default the nearest one: its commands may run.
+    """Trust the project in DIRECTORY, so that its commands may run.
 
-    It shows the commands first and asks; with --yes it does not ask. What was trusted and changed
-    since is asked for again when it runs. --list shows the trusted projects, and --forget takes
-    the trust back. In CI, set CLI_TRUST to the real paths of projects instead.
+    The default is the nearest project. The program shows its commands and asks, except with
+    --yes. If a trusted file changes, the next run asks again. --list shows the trusted projects,
+    and --forget ends the trust. In CI, set CLI_TRUST to the real paths of projects instead.
     """
     if list:
         roots = sorted(read_trusted(session.caller))
@@ -39,14 +39,13 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     root = project.root
     if not os.path.isdir(project.commands_dir):
         remedy = f"a project has .{session.program}/commands/"
-        raise OperationError(f"{root}: is not a project", remedy)
+        raise OperationError(f"{root} is not a project", remedy)
     for path in (root, project.commands_dir):
         project.check(path)
-    commands = project_contents(project).commands
-    files = trusted_files(project, commands)
+    lines, files = introduction(project)
     if not yes:
-        for line in new_lines(project, commands):
+        for line in lines:
             session.messages.line(line)
     confirm("Trust it?", yes, f"{root}: not trusted", required=True)
-    remember(project, files, anew=True)
+    remember(project, files)
     session.show_lines(f"{root}: trusted")

@@ -21,15 +21,15 @@ from host.cli.session import Session
 
 
 def command(session: Session, purge: bool, yes: bool) -> None:
-    """Take this installation away, after asking: what the program made, unchanged.
+    """Ask, then remove the files of this installation that the program made.
 
-    Your commands, plugins, settings and what you changed stay, unless --purge. The Python
-    environment stays, as other installations may run by it.
+    Your commands, plugins, settings and files that you changed stay, unless you add --purge. The
+    Python environment stays, because other installations may use it.
     """
     root, program, environ = session.layout.root, session.program, session.environ
     if purge and os.path.lexists(os.path.join(root, ".git")):
         raise OperationError(
-            f"{root} is a git checkout; --purge could remove work of yours",
+            f"{root} is a git checkout; --purge could remove your work",
             "remove the directory yourself",
         )
     goes = _removed(session, purge=purge)
@@ -37,13 +37,13 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     shells = () if program in map(os.path.basename, siblings) else completion.SHELLS
     completed = [one for one in shells if completion.completes(one, program, environ)]
     session.show_lines(
-        "goes:",
+        "will be removed:",
         *(f"  {path}" for path in goes),
         *(f"  the line in {completion.start_up_file(one, program, environ)}" for one in completed),
-        "stays:",
-        f"  {root}: everything else in it",
-        f"  {sys.prefix}: the Python environment; remove it when nothing else uses it",
-        *(f"  {one}: another installation, which uses that environment" for one in siblings),
+        "will stay:",
+        f"  {root}: all other files in it",
+        f"  {sys.prefix}: the Python environment; remove it if nothing else uses it",
+        *(f"  {one}: another installation, which uses this environment" for one in siblings),
     )
     confirm(f"Uninstall {program}?", yes, "nothing was removed", required=True)
     with os_errors_explained():
@@ -66,7 +66,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     installation, layout = session.installation, session.layout
     launchers = sorted(launchers_in(layout.core_dir), key=launcher_of(layout).__eq__)
     made = [*installation.locks, *installation.indexes]
-    made += map(installation.cached, ("catalogue", "news"))
+    made += map(installation.cached, ("catalogue", "news", "versions"))
     paths = [one for one in made if os.path.isfile(one)]
     paths += _unchanged(layout.root)
     if purge:
@@ -83,7 +83,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
 
 
 def _unchanged(root: str) -> Iterator[str]:
-    """Yield the unchanged shipped files; none of a checkout, which is the source of them."""
+    """Yield the shipped files that are unchanged; a checkout keeps its own."""
     if os.path.lexists(os.path.join(root, ".git")):
         return
     for file in shipped_files():

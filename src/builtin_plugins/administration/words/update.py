@@ -1,7 +1,6 @@
 """`self update`: update this program from its git checkout or with pip.
 
-Both change a copy of the environment and swap it in, so that the old version works until the new
-one is complete.
+Both change a copy of the environment and then swap the two. The old version works until then.
 """
 
 import os
@@ -41,9 +40,9 @@ _Update = tuple[str, str, Callable[[], None]]
 def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
     """Update this program.
 
-    A git checkout made an installation by install.sh is fast-forwarded and installed
-    again; an installed package is upgraded with pip. Your commands, configuration and
-    plugins stay. If anything fails, the old version goes on working.
+    An installed package is upgraded with pip. A git checkout in which install.sh ran is
+    fast-forwarded and installed again. Your commands, configuration and plugins stay. If
+    anything fails, the old version continues to work.
     """
     layout = session.layout
     with transaction(session, timeout) as tx:
@@ -65,7 +64,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
 
 
 def _package_update(layout: Layout, tx: Transaction) -> _Update:
-    """Return the update of a distribution, which pip installs into a copy of the environment."""
+    """Prepare the update of an installed package: pip upgrades a copy of the environment."""
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
     copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
@@ -80,7 +79,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
 
 
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
-    """Return the update of a checkout, with its .venv, that install.sh made an installation."""
+    """Prepare the update of a checkout with a .venv, as install.sh makes it."""
     git = Git(layout.root, tx.environ, tx.seconds, (tx.descriptor,))
     git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
@@ -111,8 +110,8 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
     """Swap the new environment in, and let the version in it update its own files.
 
-    That version is called by its command line, the only interface known to this version. After a
-    kill the next update finishes the work. Raises OSError, OperationError.
+    The new version is called by its command line, the only interface that this version knows.
+    After a kill, the next update finishes the work. Raises OSError, OperationError.
     """
     copy.swap(undo)
     path = launcher_of(layout)

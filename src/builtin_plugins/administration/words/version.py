@@ -6,9 +6,9 @@ from host.cli.session import Session
 
 
 def command(session: Session, format: str) -> None:
-    """Show name and version of this installation, as --version does.
+    """Show the name and version of this installation, as --version does.
 
-    JSON has the host's own version, Python and the installation beside.
+    JSON also has the version of cli-host and of Python, and the path of the installation.
     """
     if format == "text":
         session.show(f"{session.version}\n")

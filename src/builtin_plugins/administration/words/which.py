@@ -11,7 +11,7 @@ from host.run.process import start_of
 
 
 def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
-    """Show the file that the command WORDS runs, its interpreter and where it comes from."""
+    """Show the file that a command runs, its interpreter and its origin."""
     found, definition = find_command(session, words)
     file = check_runnable(found.words, definition)
     siblings, _ = session.catalog.children(session.catalog.find(found.words[:-1]))

@@ -76,6 +76,6 @@ def test_without_a_known_source_it_must_be_named(tmp_path: Path) -> None:
     (team.root / ".git/config").unlink()
     done = team.colleague.run("self", "publish-installer")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr.endswith("record its source; name its SOURCE\n")
+    assert done.stderr.endswith("record its source; add SOURCE\n")
     named = team.colleague.run("self", "publish-installer", "https://git.example.com/cli.git")
     assert "self init --from https://git.example.com/cli.git --name acme" in named.stdout

@@ -89,7 +89,7 @@ def test_a_link_that_comes_is_refused(team: Team, target: str) -> None:
 def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -> None:
     made = install({"pyproject.toml": '[project]\nname = "cli-host"\n'})
     (made.root / ".git").mkdir()
-    said = f"{made.root}: is the program's own checkout; update it with: cli self update"
+    said = f"{made.root} is the program's own checkout; update it with: cli self update"
     assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
 
 

@@ -48,8 +48,8 @@ def test_one_that_is_well(install: Install) -> None:
         found = doctor(made, **safe)
         assert found.all == (
             0,
-            "nothing is wrong: installation, launcher, PATH, completion, programs, settings, "
-            "permissions, definitions, requirements, plugins, lock, projects, leftovers\n",
+            "no problems: installation, launcher, PATH, completion, programs, permissions, "
+            "settings, definitions, requirements, plugins, lock, projects, leftovers\n",
             "",
         )
 
@@ -139,7 +139,7 @@ def test_a_page_groups_findings_by_check_and_counts_them(install: Install) -> No
     assert doctor(made).all == (1, "\n".join([*page, "2 errors", ""]), "")
     make_open(made)
     assert doctor(made).stdout.endswith(
-        "\n\n3 errors; to fix what is safe: cli self doctor --fix\n"
+        "\n\n3 errors; to apply the safe fixes: cli self doctor --fix\n"
     )
     fixed = doctor(made, "--fix").stdout
     assert f"permissions\n  fixed  every user can write to {made.root}/commands\n" in fixed
@@ -228,7 +228,7 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     record_as_shipped(made, old)
     row = only(made)
     assert row["message"] == (
-        f"{made.root}/core: {old.name} missing or from another version of this program"
+        f"{made.root}/core: missing or from another version of this program: {old.name}"
     )
     line = row["remedy"]
     path = f"{made.launcher.parent}:{os.environ['PATH']}"
@@ -324,7 +324,7 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     (own / "cli").symlink_to(made.launcher)
     assert findings(made, PATH=path) == []
     (there / "cli").symlink_to("/bin/true")
-    assert "not this installation's" in only(made, PATH=path)["message"]
+    assert "PATH has another cli first" in only(made, PATH=path)["message"]
 
 
 def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:

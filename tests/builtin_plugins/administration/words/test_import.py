@@ -170,7 +170,8 @@ def test_an_update_keeps_what_was_changed_by_hand(install: Install) -> None:
     assert made.run(*again).all == (
         1,
         "",
-        f"cli: {folder}: already exists; to refresh an import, add --update; or name other words\n",
+        f"cli: {folder}: already exists; to update an earlier import, add --update; "
+        "otherwise name another category\n",
     )
     mine = (folder / "a.sh").read_text() + "# mine\n"
     (folder / "a.sh").write_text(mine)
@@ -252,9 +253,9 @@ def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
     made = install({"package.json": json.dumps({"scripts": scripts})})
     done = made.run("self", "import", str(made.root / "package.json"))
     assert done.stderr.splitlines() == [
-        "cli: warning: a b: skipped, because it cannot be a command's name",
-        "cli: warning: x/y: skipped, because another recipe has the same words",
-        "cli: warning: ../../up: skipped, because it cannot be a command's name",
+        "cli: warning: a b: skipped, because it is not a valid command name",
+        "cli: warning: x/y: skipped, because another recipe has the same command name",
+        "cli: warning: ../../up: skipped, because it is not a valid command name",
     ]
     assert listed(made) == {"npm ok": "true", "npm x y": "true"}
 
@@ -269,10 +270,13 @@ def test_into_a_plugin(install: Install) -> None:
         assert made.run("make", "all", env=PATHS).all == (0, "all\n", "")
     assert made.run("self", "lint", str(made.root / "plugins/mk"), env=PATHS).status == 0
     done = made.run("self", "import", file, "--plugin", "old", env=PATHS)
-    remedy = 'to take scripts too, add "scripts": {} to its plugin.json'
-    old = f"{made.root}/plugins/old: the commands of this plugin are folders; {remedy}"
+    remedy = 'to accept them, add "scripts": {} to its plugin.json'
+    old = f"{made.root}/plugins/old: this plugin does not accept scripts as commands; {remedy}"
     assert done.all == (1, "", f"cli: {old}\n")
     for name in ("../out", "self", "A"):
         done = made.run("self", "import", file, "--plugin", name, env=PATHS)
-        assert (done.status, f"cli: {name} cannot name a plugin; " in done.stderr) == (2, True)
+        assert (done.status, f"cli: {name} is not a valid plugin name; " in done.stderr) == (
+            2,
+            True,
+        )
     assert not (made.root / "out").exists()

@@ -43,7 +43,7 @@ def lint(made: Made, *words: str, env: dict[str, str] | None = None) -> tuple[in
 
 
 def test_a_clean_installation(install: Install) -> None:
-    assert lint(install(tree())) == (0, "nothing is wrong in 3 definitions\n")
+    assert lint(install(tree())) == (0, "no problems in 3 definitions\n")
 
 
 INDENTED = """\
@@ -71,7 +71,11 @@ DEFINITIONS = {
         '5:28: "args[0].choice": ',
         'unknown key; did you mean "choices"?',
     ),
-    "unknown": ('"owner": "ops"', "5:3: ", '"owner": unknown key; begin it with x- if it is your'),
+    "unknown": (
+        '"owner": "ops"',
+        "5:3: ",
+        '"owner": unknown key; if it is your own key, name it x-owner',
+    ),
     "system": (
         '"os": ["linux", "macos"]',
         "5:3: ",
@@ -81,12 +85,12 @@ DEFINITIONS = {
     "reference": (
         '"envs": {"A": "$NOWHERE/x"}',
         "5:12: ",
-        '"envs.A": nothing defines $NOWHERE; name it',
+        '"envs.A": $NOWHERE is not defined; add it',
     ),
     "in a file's path": (
         '"env_files": ["$NOWHERE/.env"]',
         "5:3: ",
-        '"env_files": nothing defines $NOWHERE',
+        '"env_files": $NOWHERE is not defined',
     ),
 }
 
@@ -131,10 +135,10 @@ def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ('A="open\n', ".env:1:1: the quote that opens here is not closed on this line; left out\n"),
-        ("A=1\n1B=2\n", ".env:2:1: this is not a NAME=value line; left out\n"),
+        ('A="open\n', ".env:1:1: the quote that opens here is not closed on this line; ignored\n"),
+        ("A=1\n1B=2\n", ".env:2:1: this line is not NAME=value; ignored\n"),
         (b"\xff\xfeA", ".env:1:1: is UTF-16; save it as UTF-8\n"),
-        ("A=run:give\n", ".env:1:1: A looks like a reference to a secret, and nothing"),
+        ("A=run:give\n", ".env:1:1: A looks like a reference to a secret, but refer"),
     ],
     ids=["quote", "name", "UTF-16", "reference"],
 )
@@ -150,8 +154,8 @@ def test_what_is_wrong_in_a_file_of_env_files(
 
 
 SCRIPTS = {
-    "no shebang": ("echo ran\n", 0o755, "main.sh:1:1: has no shebang, so bash runs it; begin it"),
-    "neither": ("echo ran\n", 0o644, "main.sh:1:1: has no shebang, so bash runs it; begin it"),
+    "no shebang": ("echo ran\n", 0o755, "main.sh:1:1: has no shebang, so bash runs it; make"),
+    "neither": ("echo ran\n", 0o644, "main.sh:1:1: has no shebang, so bash runs it; make"),
     "CR LF first": ("#!/bin/sh\r\necho\r\n", 0o755, "main.sh:1:1: its first line ends with CR LF"),
     "no interpreter": ("#!/nowhere/sh\n", 0o755, 'main.sh:1:1: its interpreter "/nowhere/sh" is'),
     "not on PATH": ("#!/usr/bin/env nowhere\n", 0o755, 'main.sh:1:1: its interpreter "nowhere" is'),
@@ -169,15 +173,17 @@ def test_what_is_wrong_with_a_script(install: Install, script: str, mode: int, s
 
 
 ENTRYPOINTS = {
-    "missing": ("other.sh", "there is no "),
+    "missing": ("other.sh", "{place}/other.sh does not exist"),
     "outside": ("../../../core/cli.json", "../../../core/cli.json leads to "),
 }
 
 
 @pytest.mark.parametrize(("entrypoint", "said"), ENTRYPOINTS.values(), ids=ENTRYPOINTS)
 def test_an_entrypoint_that_cannot_be(install: Install, entrypoint: str, said: str) -> None:
-    status, shown = lint(install(tree(INDENTED.replace("main.sh", entrypoint) % '"os": []')))
+    made = install(tree(INDENTED.replace("main.sh", entrypoint) % '"os": []'))
+    status, shown = lint(made)
     assert status == 1
+    said = said.format(place=made.root / HERE)
     assert shown.startswith(f'{HERE}/command.json:4:3: "entrypoint": {said}')
 
 
@@ -191,13 +197,13 @@ def test_an_entrypoint_that_is_a_link(install: Install) -> None:
     assert f'"entrypoint": {said} folder\n' in shown
 
 
-MORE = "run: chmod +x {file}; or begin its name with _ if it is no command"
+MORE = "run: chmod +x {file}; or, if it is not a command, begin its name with _"
 LEFT_OUT = {
     "neither executable nor with a shebang": (
         "a/x.sh", "true\n", f"it is not executable and has no shebang; {MORE}"),
     "no word": ("a/x y", "#!/bin/sh\n",
-                "its name cannot be a word; use letters, digits and ._-, "
-                "the first a letter or digit"),
+                "its name is not a valid command name; use letters, digits and ._-, "
+                "and begin with a letter or digit"),
 }  # fmt: skip
 
 
@@ -224,7 +230,7 @@ def test_a_link_out_of_the_tree_is_a_hint(install: Install) -> None:
 def test_scripts_of_the_same_words(install: Install) -> None:
     more = {"commands/x.sh": BASH, "commands/x.py": BASH, "commands/a/b.sh": BASH}
     made = install(tree(**more))
-    file, root = "has the same words and runs instead; rename one of them", made.root
+    file, root = "defines the same command and runs instead; rename one of them", made.root
     assert lint(made) == (
         1,
         f"commands/a/b.sh:1:1: {root}/{HERE}/main.sh {file}\n"
@@ -237,8 +243,8 @@ def test_scripts_that_are_both_named_main(install: Install) -> None:
     root = made.root
     assert lint(made) == (
         1,
-        f"commands/x/main.sh:1:1: {root}/commands/x/main.py has the same words and runs instead; "
-        "rename one of them\n",
+        f"commands/x/main.sh:1:1: {root}/commands/x/main.py defines the same command "
+        "and runs instead; rename one of them\n",
     )
 
 
@@ -265,9 +271,9 @@ def test_what_is_wrong_in_the_comment_of_a_script(install: Install) -> None:
     made = install(tree(**{"commands/a/x": text}))
     assert lint(made, "commands") == (
         1,
-        'commands/a/x:3:21: "owner": unknown key; begin it with x- if it is your own\n'
-        'commands/a/x:4:13: "envs.A": nothing defines $B; name it in required_envs, or write '
-        "${B:-} where it may be unset\n",
+        'commands/a/x:3:21: "owner": unknown key; if it is your own key, name it x-owner\n'
+        'commands/a/x:4:13: "envs.A": $B is not defined; add it to "required_envs", or write '
+        "${B:-} if it may be unset\n",
     )
     made.write({"commands/a/category.json": {"envs": {"B": "1"}}, "commands/a/x": text[:50]})
     assert lint(made, "commands")[1].startswith("commands/a/x:2:1: this block is not closed")
@@ -302,14 +308,16 @@ def test_what_is_no_script_of_a_category(install: Install) -> None:
     }
     made = install(tree(**more))
     os.mkfifo(made.root / "commands/a/fifo", 0o755)
-    assert lint(made) == (0, "nothing is wrong in 5 definitions\n")
+    assert lint(made) == (0, "no problems in 5 definitions\n")
     made.write({"plugins/p/x/loose.sh": BASH})
-    assert lint(made)[1].startswith("plugins/p/x/loose.sh:1:1: no command.json names this script")
+    assert lint(made)[1].startswith(
+        "plugins/p/x/loose.sh:1:1: no command.json refers to this script"
+    )
 
 
 def test_commands_below_a_command(install: Install) -> None:
     made = install(tree(**{f"{HERE}/c/command.json": command(), f"{HERE}/c/main.sh": BASH}))
-    assert lint(made) == (0, "nothing is wrong in 4 definitions\n")
+    assert lint(made) == (0, "no problems in 4 definitions\n")
 
 
 def test_a_folder_that_names_no_word(install: Install) -> None:
@@ -325,8 +333,8 @@ def test_a_category_is_looked_at_too(install: Install) -> None:
     made = install(tree(**{"commands/a/category.json": {"entrypoint": "none", "descripton": "x"}}))
     assert lint(made) == (
         1,
-        'commands/a/category.json:1:2: "entrypoint": there is no '
-        f"{made.root}/commands/a/none\n"
+        'commands/a/category.json:1:2: "entrypoint": '
+        f"{made.root}/commands/a/none does not exist\n"
         'commands/a/category.json:1:24: "descripton": unknown key; did you mean "description"?\n',
     )
 
@@ -337,7 +345,7 @@ PLUGINS = {
         {"p/plugin.json": {"directory": ".."}},
         'p:1:1: "directory": .. is outside the plugin',
     ),
-    "hooks": ({"p/plugin.json": {"hooks": "h.py"}}, 'p/plugin.json:1:2: "hooks": there is no '),
+    "hooks": ({"p/plugin.json": {"hooks": "h.py"}}, 'p/plugin.json:1:2: "hooks": /'),
     "registry": (
         {"registry.json": '{\n "version": null}'},
         'registry.json:2:2: "version": expected',
@@ -379,14 +387,14 @@ def test_a_plugin_of_its_own(install: Install) -> None:
         "mine/commands/x/y/main.sh": BASH,
     }
     made = install(plugin)
-    assert lint(made, "mine")[1].startswith('mine/plugin.json:1:43: "hooks": there is no ')
+    assert lint(made, "mine")[1].startswith('mine/plugin.json:1:43: "hooks": /')
     made.write({"mine/hooks.py": ""})
-    assert lint(made, "mine") == (0, "nothing is wrong in 2 definitions\n")
+    assert lint(made, "mine") == (0, "no problems in 2 definitions\n")
 
 
 def test_formats(install: Install) -> None:
     made = install(tree(INDENTED % '"owner%,": 1'))
-    message = '"owner%,": unknown key; begin it with x- if it is your own'
+    message = '"owner%,": unknown key; if it is your own key, name it x-owner%,'
     status, shown = lint(made, "--format", "json")
     assert (status, json.loads(shown)) == (
         1,
@@ -444,7 +452,8 @@ def test_what_shellcheck_would_find_is_handed_on(install: Install, tmp_path: Pat
     env = {"PATH": f"{checker.parent}:/usr/bin:/bin"}
     assert lint(made, env=env) == (1, f"{HERE}/main.sh:2:3: SC1: no\n")
     checker.write_text("#!/bin/sh\necho broken\n")
-    assert lint(made, env=env) == (1, f"{HERE}/main.sh:1:1: {checker} failed; run it by hand\n")
+    said = f"shellcheck failed; run: {checker} {made.root}/{HERE}/main.sh"
+    assert lint(made, env=env) == (1, f"{HERE}/main.sh:1:1: {said}\n")
 
 
 def test_what_ships_is_clean(install: Install) -> None:

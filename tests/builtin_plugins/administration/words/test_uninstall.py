@@ -45,10 +45,10 @@ def test_what_is_somebodys_stays(made: Made, tmp_path: Path) -> None:
     assert (made.root / "cli.lock").is_file()
     done = made.run("self", "uninstall", "--yes", env={"PATH": f"{links}:{os.environ['PATH']}"})
     assert (done.status, done.stderr) == (0, "")
-    goes, _, stays = done.stdout.partition("stays:\n")
+    goes, _, stays = done.stdout.partition("will stay:\n")
     for path in (links / "acme", made.launcher, made.root / "cli.lock"):
         assert f"  {path}\n" in goes
-    assert f"  {made.root}: everything else in it\n" in stays
+    assert f"  {made.root}: all other files in it\n" in stays
     assert done.stdout.endswith("acme is uninstalled\n")
     assert files_of(made.root) == {*MINE, "commands/demo/hello/main.sh", "core/cli.json"}
     assert os.listdir(links) == []

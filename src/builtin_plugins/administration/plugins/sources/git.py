@@ -109,7 +109,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
             return found[name], name != wanted[0]
     if _SHORT_COMMIT.match(ref):
         return ref, True
-    what = f"there is no branch, tag or commit {ref}" if ref else "the repository has no commits"
+    what = f"there is no branch, tag or commit {ref}" if ref else "has no commits"
     raise OperationError(f"{address}: {what}")
 
 

@@ -30,11 +30,10 @@ from host.run.process import start_of
 
 
 def command(session: Session, fix: bool, format: str) -> int:
-    """Check this installation; each finding has its remedy.
+    """Check this installation and print a remedy for each problem.
 
-    The exit status is 1 if an error is left. Hints (PATH, completion, scripts that run all the
-    same) leave it at 0. settings.conf is read as a run reads it, and plugins are asked what they
-    offer; with --safe neither happens.
+    The exit status is 1 if an error remains. Hints, such as missing completion, leave it at 0.
+    The check sources settings.conf and queries the plugins, except with --safe.
     """
     subject = Subject(session)
     found = [*_examine(subject, fix=fix)]
@@ -77,14 +76,14 @@ def _row(one: Finding) -> dict[str, object]:
 
 def _result(subject: Subject, found: list[Finding]) -> str:
     if not found:
-        return f"nothing is wrong: {', '.join(_CHECKS)}"
+        return f"no problems: {', '.join(_CHECKS)}"
     safe = any(one.kind == "error" and one.fix for one in found)
-    more = f"; to fix what is safe: {subject.call} self doctor --fix" if safe else ""
+    more = f"; to apply the safe fixes: {subject.call} self doctor --fix" if safe else ""
     return counted(found) + more
 
 
 def launcher(subject: Subject) -> Iterator[Finding]:
-    """Yield why a launcher in `core` cannot start the program."""
+    """Yield the problems of the launchers in `core`."""
     if not subject.launchers:
         path = launcher_of(subject.layout)
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"
@@ -103,7 +102,7 @@ def launcher(subject: Subject) -> Iterator[Finding]:
 
 
 def on_path(subject: Subject) -> Iterator[Finding]:
-    """Yield why typing the program's name does not start this installation."""
+    """Yield a hint if the program's name does not start this installation."""
     path = launcher_of(subject.layout)
     if subject.layout.default or path not in subject.launchers:
         return
@@ -112,13 +111,13 @@ def on_path(subject: Subject) -> Iterator[Finding]:
         how = to_path(path, subject.environ)
         yield finding(f"{subject.session.program} is not on PATH", how, hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
-        text = f"{subject.session.program} on PATH is {found}, not this installation's"
+        text = f"PATH has another {subject.session.program} first: {found}"
         how = f"call {path}, or put a link to it into a directory that comes earlier on PATH"
         yield finding(text, how, hint=True)
 
 
 def completion(subject: Subject) -> Iterator[Finding]:
-    """Yield a hint if the caller's shell does not complete this program's words."""
+    """Yield a hint if the caller's shell has no completion for this program."""
     if shell := uncompleted_shell(subject.session.program, subject.environ):
         text = f"{shell} has no Tab completion for {subject.session.program}"
         yield finding(text, f"{subject.call} self completion {shell} --install", hint=True)
@@ -135,9 +134,9 @@ def programs(subject: Subject) -> Iterator[Finding]:
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:
-    """Yield what a run would report about the programs that commands require.
+    """Yield the problems that runs report about programs in `requires`.
 
-    PATH is the one of the command's run; in safe mode it is the caller's.
+    The programs are searched on the PATH of the command's run, in safe mode on the caller's.
     """
     session = subject.session
     for command in subject.commands:
@@ -145,7 +144,7 @@ def requirements(subject: Subject) -> Iterator[Finding]:
         if not definition.requires or not definition.compatible:
             continue
         there = (session.installation, subject.lock, session.caller, session.messages)
-        known = session.installation.versions_file
+        known = session.installation.cached("versions")
         try:
             if not session.safe:
                 environ = read_sources(words, definition, *there).layers.environment()
@@ -160,8 +159,8 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "PATH": on_path,
     "completion": completion,
     "programs": programs,
-    "settings": installation.settings,
     "permissions": installation.permissions,
+    "settings": installation.settings,
     "definitions": installation.definitions,
     "requirements": requirements,
     "plugins": installation.plugins,

@@ -1,4 +1,4 @@
-"""Checks of an installation: missing files, permissions, and definitions without effect."""
+"""Checks of an installation: files, permissions, settings, definitions and plugins."""
 
 import os
 import shlex
@@ -33,7 +33,10 @@ _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf"
 
 
 class Subject:
-    """An installation and what plugins declare now; `wrong` is the reason if there is none."""
+    """The checked installation, with its lock and commands.
+
+    If the installation cannot be read, `wrong` is the error and these attributes are missing.
+    """
 
     def __init__(self, session: Session) -> None:
         self.session, self.layout, self.environ = session, session.layout, session.environ
@@ -62,7 +65,7 @@ def finding(
 
 
 def files(subject: Subject) -> Iterator[Finding]:
-    """Yield why it is not an installation, or which of the program's own files are missing."""
+    """Yield the reason why there is no valid installation, else its missing or old files."""
     root, config = subject.layout.root, subject.layout.config_file
     again = f"{subject.call} self init {shlex.quote(root)}"
     if subject.wrong:
@@ -77,14 +80,14 @@ def files(subject: Subject) -> Iterator[Finding]:
         return
     old = [one.relative.name for one in own_files(root) if one.became(root) == "stale"]
     if old:
-        text = f"{', '.join(old)} missing or from another version of this program"
+        text = f"missing or from another version of this program: {', '.join(old)}"
         fix = partial(renew, root, subject.session.messages.warn)
         remedy = f"{subject.call} self doctor --fix"
         yield finding(f"{subject.layout.core_dir}: {text}", remedy, fix)
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
-    """Yield the problems of settings.conf, which is sourced as in a run, unless in safe mode."""
+    """Yield the problems of settings.conf, which is sourced as in a run except in safe mode."""
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
     for path in (os.path.join(root, name) for name in _WRONG_PLACES):
         if os.path.isfile(path):
@@ -99,7 +102,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:
-    """Yield what everybody may write to: whoever can write there controls what you run."""
+    """Yield files and directories that every user can change, and so change what you run."""
     layout, commands_dir = subject.layout, subject.session.installation.commands_dir
     for path in (
         *(layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *subject.launchers),
@@ -118,7 +121,7 @@ def _is_open(path: str) -> bool:
 
 
 def definitions(subject: Subject) -> Iterator[Finding]:
-    """Yield what `self lint` finds; `plugins` reports the rule "plugin"."""
+    """Yield the findings of `self lint`, except those of plugins, which `plugins` reports."""
     found = placed(Lint(subject.session).here())
     yield from (one for one in found if one.rule != "plugin")
 
@@ -140,7 +143,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
 
 
 def lock(subject: Subject) -> Iterator[Finding]:
-    """Yield why the lock cannot be used; an outdated one is replaced automatically."""
+    """Yield the locks that other users can change; every run ignores them."""
     for path in filter(os.path.isfile, subject.session.installation.locks):
         status = os.lstat(path)
         if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
@@ -149,7 +152,7 @@ def lock(subject: Subject) -> Iterator[Finding]:
 
 
 def leftovers(subject: Subject) -> Iterator[Finding]:
-    """Yield the leftovers of interrupted changes; files in use by a process are none."""
+    """Yield the leftovers of interrupted changes, but nothing that a running change uses."""
     if abandoned(subject.plugins_dir):
         yield finding(
             f"{subject.plugins_dir}: a change of plugins was interrupted",
@@ -168,9 +171,10 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
 
 
 def projects(subject: Subject) -> Iterator[Finding]:
-    """Yield hints about projects that are not trusted; `definitions` reports the other problems."""
+    """Yield hints about projects that are not trusted. `definitions` reports other problems."""
     for project in subject.session.installation.around()[0]:
         root, commands = project.root, project_contents(project).commands
         if not all(is_trusted(one.definition) for one in commands):
-            what = f"{root}: commands of this project are not trusted, so they ask before they run"
-            yield finding(what, f"{subject.session.program} self trust {root}", hint=True)
+            text = "this project has commands that are not trusted; a run asks first"
+            remedy = f"{subject.session.program} self trust {root}"
+            yield finding(f"{root}: {text}", remedy, hint=True)

@@ -12,14 +12,14 @@ _HELP = {"script": "the script answers --help", "page": "--help shows the page"}
 
 
 def command(session: Session, directory: str | None, format: str) -> int:
-    """Check definitions and scripts; none of them is run.
+    """Check definitions and scripts without running them.
 
-    DIRECTORY is an installation, a plugin, a project or a folder of commands. Without it, this
-    installation and the projects around the current directory are checked. Each finding is a line
-    FILE:LINE:COLUMN: MESSAGE; on a terminal they are grouped by file. With an error the exit
-    status is 1. A hint (a file that looks like a script but is not a command, or a script without
-    a shebang) leaves it at 0. The last lines show what answers `--help`. If shellcheck is on
-    PATH, it checks scripts too.
+    DIRECTORY is an installation, a plugin, a project or a folder of commands. By default this
+    installation and the projects around the current directory are checked. Each finding is a
+    line FILE:LINE:COLUMN: MESSAGE; on a terminal, findings are grouped by file. Errors make the
+    exit status 1. Hints leave it at 0, such as a script without a shebang. The last lines show
+    whether the script or the help page answers `--help`. shellcheck checks the scripts too if it
+    is on PATH.
     """
     lint = Lint(session)
     found = [*(lint.here() if directory is None else lint.directory(directory))]
@@ -39,7 +39,7 @@ def command(session: Session, directory: str | None, format: str) -> int:
 def _show_text(session: Session, findings: Sequence[Finding], count: int) -> None:
     """Print a line for each finding, for `grep` and editors; on a terminal, a grouped page."""
     if not findings:
-        session.show_lines(f"nothing is wrong in {plural(count, 'definition')}")
+        session.show_lines(f"no problems in {plural(count, 'definition')}")
     elif not session.terminal.is_interactive:
         session.show_lines(*(str(one.problem) for one in findings))
     else:

@@ -40,9 +40,9 @@ _LARGEST = 16 << 20  # bytes of a JSON file
 class Lint:
     """One pass over definitions and scripts; each method yields findings.
 
-    `count` is the number of definitions read. `shell_scripts` are the files that commands run with
-    a shell. `help` has the words of the commands whose `--help` the "script" or the "page" answers.
-    Names that the installation sets in settings.conf are known.
+    `count` is the number of definitions read. `shell_scripts` are the entrypoints that a shell
+    runs. `help` lists the commands for which the "script", or else the help "page", answers
+    `--help`. Variables that settings.conf assigns are known.
     """
 
     def __init__(self, session: Session) -> None:
@@ -64,7 +64,7 @@ class Lint:
         yield from self._shadowed(projects)
 
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
-        """Yield the commands that others with the same words hide; in projects as hints."""
+        """Yield the commands that others of the same name hide; for a project they are hints."""
         catalog = Catalog(self._session.plugins_known, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
         for command in contents(catalog, (), deep=True).commands:
@@ -112,7 +112,7 @@ class Lint:
         yield from (Finding("definition", one) for one in misspelt_keys(plugin.root))
         for key, place in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
             if place and not os.path.exists(place):
-                yield Finding("plugin", Problem(file, f"there is no {place}", key=key))
+                yield Finding("plugin", Problem(file, f"{place} does not exist", key=key))
                 return
         yield from self.tree(FolderNode(Tree(plugin.tree, scripts=plugin.scripts)))
 

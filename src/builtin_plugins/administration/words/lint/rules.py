@@ -30,12 +30,12 @@ def unknown_keys(definition: Definition) -> Iterator[Finding]:
     reported = {problem.key for problem in definition.warnings}
     for key in definition.extra:
         if not key.startswith(_OWN_MARKS) and key not in reported:
-            remedy = "begin it with x- if it is your own"
+            remedy = f"if it is your own key, name it x-{key}"
             yield Finding("definition", Problem(definition.file, "unknown key", remedy, key))
 
 
 def default_command(definition: Definition, node: FolderNode) -> Iterator[Finding]:
-    """Yield the `default` of a category that names no command in it."""
+    """Yield a `default` that is not a command of its category."""
     with suppress(HostError):  # an invalid command is reported separately
         word = definition.default
         inner = node.enter(node.aliased(word) or word) if word else None
@@ -49,13 +49,13 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
     secrets = declared_secrets(definition, definition.envs)
     for name, value in definition.envs.items():
         if (name in secrets or is_secret(name)) and value and "$" not in value:
-            text = "looks like a secret, and everybody can read it here"
-            remedy = "write a reference to it under secrets, or keep it in the environment"
+            text = "looks like a secret, which every reader of this file can see"
+            remedy = 'put a reference to it into "secrets", or set it in the environment'
             yield Finding("secret", Problem(definition.file, text, remedy, f"envs.{name}"))
 
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the problems of `env_files` and `envs`; `known` names are set elsewhere."""
+    """Yield the problems of `env_files` and `envs`; `known` has variables set elsewhere."""
     needed = (*definition.required_envs, *(one.variable for one in definition.args))
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
@@ -76,22 +76,22 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         expand(text, names.setdefault)
         for name in names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}:
             if layers.get(name) is None and from_system(name) is None:
-                what = f"nothing defines ${name}"
-                remedy = f"name it in required_envs, or write ${{{name}:-}} where it may be unset"
+                what = f"${name} is not defined"
+                remedy = f'add it to "required_envs", or write ${{{name}:-}} if it may be unset'
                 yield Finding("variables", Problem(definition.file, what, remedy, key))
 
 
 def script_findings(
     definition: Definition, environ: Mapping[str, str], shells: list[str]
 ) -> Iterator[Finding]:
-    """Yield why a command's file cannot run; a shell script is added to `shells`."""
+    """Yield the problems of a command's entrypoint; add shell scripts to `shells`."""
     script, wrong = os.path.join(definition.directory, definition.entrypoint), ""
     if definition.in_python:
         return
     if not definition.is_script:  # links to scripts were checked when they were found
         wrong = why_outside(definition.directory, definition.entrypoint)
     if wrong or not os.path.lexists(script):
-        wrong = wrong or f"there is no {script}"
+        wrong = wrong or f"{script} does not exist"
         yield Finding("entrypoint", Problem(definition.file, wrong, key="entrypoint"))
         return
     try:
@@ -103,7 +103,7 @@ def script_findings(
     if os.path.basename(start.interpreter) in _SHELLS:
         shells.append(script)
     if start.argv == ["bash", script]:
-        remedy = "begin it with #!/usr/bin/env bash"
+        remedy = "make #!/usr/bin/env bash its first line"
         problem = Problem(script, "has no shebang, so bash runs it", remedy)
         yield Finding("no-shebang", problem, hint=True)
 
@@ -117,7 +117,9 @@ def shellcheck_findings(scripts: Sequence[str], environ: Mapping[str, str]) -> I
         ended = bounded_call([program, *_OPTIONS, "--", *scripts], environ, _PATIENCE)
         comments = json.loads(ended.stdout)["comments"]
     except (OSError, ValueError):
-        yield Finding("shellcheck", Problem(scripts[0], f"{program} failed", "run it by hand"))
+        yield Finding(
+            "shellcheck", Problem(scripts[0], "shellcheck failed", f"run: {program} {scripts[0]}")
+        )
         return
     for one in comments:
         text = f"SC{one['code']}: {one['message']}"

@@ -353,7 +353,7 @@ def test_modes_of_no_file_are_left_out(install: Install, repository: Repository,
 
 def test_repositories_without_a_commit(install: Install, repository: Repository) -> None:
     made = install()
-    said = f"cli: {repository.url}: the repository has no commits\n"
+    said = f"cli: {repository.url}: has no commits\n"
     repository.git("symbolic-ref", "HEAD", "refs/heads/gone")
     assert plugin(made, "add", repository.url).all == (1, "", said)
     assert plugin(made, "add", repository.url, "--ref", "main").status == 0

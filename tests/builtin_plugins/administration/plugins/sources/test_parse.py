@@ -104,7 +104,7 @@ def test_a_bare_word_is_neither(
     asked = {"PIP_INDEX_URL": "http://192.0.2.1/simple", "UV_DEFAULT_INDEX": "http://192.0.2.1/"}
     done = plugin(made, "add", word, cwd=tmp_path, env=asked, timeout=30)
     expected = (
-        f"cli: {word}: not a valid SOURCE; write ./{word} for a directory here, "
+        f"cli: {word}: not a valid SOURCE; write ./{word} for a directory, "
         f"or pip:{word} for a package"
     )
     assert (done.status, done.stdout, done.stderr.strip()) == (2, "", expected)

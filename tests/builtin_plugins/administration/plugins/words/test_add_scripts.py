@@ -55,10 +55,10 @@ def test_prefix_and_split(install: Install, tmp_path: Path, kind: str) -> None:
     assert "\ncommands: 2\n    db      Show the databases.\n    db copy\n" in added.stdout
     assert (
         "left out: 4\n"
-        "    acme: its name lacks the prefix\n"
-        "    acme-x-.sh: its name cannot be a word\n"
-        "    lib.sh: its name lacks the prefix\n"
-        "    tool: its name lacks the prefix\n"
+        "    acme: its name does not begin with acme-\n"
+        "    acme-x-.sh: its name is not a valid command name\n"
+        "    lib.sh: its name does not begin with acme-\n"
+        "    tool: its name does not begin with acme-\n"
     ) in added.stdout
     assert registry(made)["tools"]["scripts"] == {"prefix": "acme-", "split": "-"}
     assert made.run("db", "x").all == (0, "acme-db [x]", "")
