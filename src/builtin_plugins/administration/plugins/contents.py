@@ -75,7 +75,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
     file = os.path.join(plugin.root, FILE_NAME)
     for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
         if path and not os.path.exists(path):
-            raise PluginError(Problem(file, f"there is no {path}", key=key))
+            raise PluginError(Problem(file, f"{path} does not exist", key=key))
     tree = Tree(plugin.tree, scripts=plugin.scripts)
     catalog = Catalog(Lock([tree]))
     found = contents(catalog, (), deep=True)

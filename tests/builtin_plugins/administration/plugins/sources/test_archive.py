@@ -153,9 +153,9 @@ def test_a_link_inside_is_kept(install: Install, tmp_path: Path, wrapping: str) 
 STAGED = {
     "command.json": ("demo/no/command.json", "{", "demo/no/command.json:1:2: "),
     "plugin.json": ("plugin.json", "{", "plugin.json:1:2: "),
-    "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": there is no x'),
+    "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": x does not exist'),
     "outside": ("plugin.json", {"directory": ".."}, '"directory": .. is outside the plugin'),
-    "hooks": ("plugin.json", {"hooks": "h.py"}, 'plugin.json: "hooks": there is no h.py'),
+    "hooks": ("plugin.json", {"hooks": "h.py"}, 'plugin.json: "hooks": h.py does not exist'),
 }
 
 
