@@ -222,9 +222,9 @@ BAD_MANIFESTS = {
     "bad name": ('{"name": "../../x"}', "is not a valid plugin name"),
     "directory out": ('{"directory": "../.."}', "is outside the plugin"),
     "directory absolute": ('{"directory": "/etc"}', "is outside the plugin"),
-    "directory missing": ('{"directory": "nothing"}', "does not exist"),
+    "directory missing": ('{"directory": "nothing"}', "nothing does not exist"),
     "hooks out": ('{"hooks": "../h.py"}', "is outside the plugin"),
-    "hooks missing": ('{"hooks": "h.py"}', 'does not exist'),
+    "hooks missing": ('{"hooks": "h.py"}', "h.py does not exist"),
     "key twice": ('{"name": "a", "name": "b"}', "occurs twice"),
     "NUL": ('{"hooks": "a\\u0000b"}', "contains a NUL character"),
 }
@@ -243,7 +243,7 @@ def test_a_bad_plugin_json(install: Install, tmp_path: Path, text: str, reason: 
     bad = {f"plugins/bad/{name}": content for name, content in plugin_files("x/y").items()}
     made.write({**good, **bad, "plugins/bad/plugin.json": text})
     assert made.run("demo", "hi").stdout == "hi\n"
-    if reason not in ("is not a valid plugin name", 'does not exist'):
+    if reason not in ("is not a valid plugin name", "h.py does not exist"):
         assert listed(made)["bad"]["state"] == "broken"
 
 
