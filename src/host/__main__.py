@@ -163,7 +163,7 @@ def plan_run(
     if definition.requires:
         from host.planning.required_programs import check_programs
 
-        known, environment = installation.versions_file, layers.environment()
+        known, environment = installation.cached("versions"), layers.environment()
         check_programs(definition.requires, found.words, program, environment, lock, known)
     if definition.secrets:
         reader.secrets()

@@ -53,5 +53,5 @@ class Shop:
 
     def refusal(self, words: str, why: str = "is not trusted") -> tuple[int, str, str]:
         to_trust = f"to trust it: cli self trust {self.root} --yes; in CI set CLI_TRUST={self.root}"
-        line = f"cli: {words}: the project {self.root} {why}, so nothing of it runs; {to_trust}\n"
-        return 1, "", line
+        what = f"the project {self.root} {why}, so its commands do not run"
+        return 1, "", f"cli: {words}: {what}; {to_trust}\n"

@@ -7,7 +7,7 @@ from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
-from host.cli.trust import project_contents, remember, trusted_files
+from host.cli.trust import introduction, remember
 from host.run.installation import home, project_roots
 from host.run.projects import Project
 
@@ -44,5 +44,5 @@ def make_project(session: Session, directory: str) -> None:
     with os_errors_explained(Path(project.root)):
         os.makedirs(project.commands_dir)
         write_file(str(example), _EXAMPLE, 0o755)
-    remember(project, trusted_files(project, project_contents(project).commands))
+    remember(project, introduction(project)[1])
     session.show_lines(f"made {example}", f"try it:  {session.program} where")

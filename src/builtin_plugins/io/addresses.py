@@ -1,7 +1,7 @@
 """Check which addresses may be fetched, and make addresses safe to print.
 
-One strict parser reads an address, and requests use only the parts that it found. So the parsers
-of libraries and of git cannot interpret the address differently.
+One strict parser reads an address, and only the parts that it returns are used. So a library or git
+cannot interpret the address differently.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from urllib.parse import unquote, urljoin
 
 from host import OperationError, UsageError, masked_text
 
-# RFC 3986 without anything that parsers treat differently: no backslash, blank or control
-# character anywhere, one @, and a host of plain characters.
+# RFC 3986 without the parts that parsers treat differently: no backslash, blank or control
+# character, one @, and only plain characters in the host.
 _ODD = re.compile(r"[\s\\\x00-\x20\x7f-\xa0]")
 _ADDRESS = re.compile(
     r"""(?P<scheme>[a-z][a-z0-9+.-]*)://
@@ -78,7 +78,7 @@ def fetchable(text: str) -> Address:
 def follow(address: str, location: str) -> str:
     """Return the absolute target of a redirect of `address` to `location`.
 
-    Raises OperationError if that may not be fetched, or if https redirects to http.
+    Raises OperationError if the target may not be fetched, or if https redirects to http.
     """
     try:
         target = fetchable(location if _ODD.search(location) else urljoin(address, location))

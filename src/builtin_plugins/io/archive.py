@@ -47,10 +47,10 @@ class Member(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Rules for an archive of files, directories and links that stay inside.
+    """The rules for one archive.
 
-    A single top-level directory that holds everything is removed, unless `stays`, called with all
-    paths, returns True. `members` (including implied directories) and `size` (bytes) limit the
+    A single top-level directory that contains everything is left out, unless `stays`, called with
+    all paths, returns True. `members` (including implied directories) and `size` (bytes) limit the
     whole archive.
     """
 
@@ -141,7 +141,7 @@ def _zip_members(archive: zipfile.ZipFile) -> Iterator[Member]:
 
 
 def _write(members: dict[str, Member], target: Path) -> None:
-    """Write the members; links come last, so nothing is ever written through one."""
+    """Write the members; links come last, so that no file is written through a link."""
     make_directory(str(target), 0o755)
     for name, member in members.items():
         path = target / name
@@ -157,7 +157,7 @@ def _write(members: dict[str, Member], target: Path) -> None:
 
 
 def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
-    """Return the members, and the directories that their names imply, by path in the target.
+    """Return the members by path in the target, with the directories that their names imply.
 
     Raises OperationError naming the member that is not allowed.
     """

@@ -17,7 +17,7 @@ from builtin_plugins.io.addresses import fetchable, follow, shown
 from builtin_plugins.io.time_limit import time_limit
 from host import OperationError
 
-# Called with the bytes so far, the total (None: unknown), and why it restarts ("" if it does not).
+# Called with the bytes so far, the total or None, and the reason if the download starts again.
 Progress = Callable[[int, int | None, str], None]
 
 _CHUNK = 1 << 17
@@ -28,7 +28,7 @@ _SYSTEM_WORDS = re.compile(r"(?:Errno -?\d+\] |Error\(\d+, ')([A-Za-z ]+)")
 
 
 class Limits(NamedTuple):
-    """Limits of a download: total seconds, seconds without a byte, attempts, bytes."""
+    """Limits of a download: seconds in total, seconds without data, attempts, bytes."""
 
     seconds: float = 3600
     stall: float = 30
@@ -64,7 +64,7 @@ def download(
 ) -> str:
     """Fetch `address` into the file `target`; return its SHA-256 in hex.
 
-    `sha256` is the expected one, "" for any; without one the response must state its length. A
+    `sha256` is the expected checksum, "" for any; then the response must state its length. A
     failed attempt restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in
     `requests`. If it raises OperationError, `target` does not exist.
     """

@@ -35,9 +35,8 @@ _UNREAD = "fatal: Could not read from remote repository"  # follows the reason, 
 def login_of(address: str) -> dict[str, str]:
     """Return the variables that make git send the login of an https address.
 
-    git passes addresses to its children as arguments, which every user of a machine can read. So
-    git gets the address without user and password, and in the environment a header for its site
-    (scheme, host, port).
+    git passes addresses to its child processes as arguments, which every user of the machine can
+    read. So the address has no user and password, and variables set a header for its site.
     """
     found = parse(address)
     if found is None or not found.user or found.scheme != "https":
@@ -51,15 +50,15 @@ def login_of(address: str) -> dict[str, str]:
 
 
 class GitTimeoutError(OperationError):
-    """git did not finish in time; a retry in another way is pointless."""
+    """git did not finish in time, so there is no point in trying another way."""
 
 
 @dataclass
 class Git:
-    """git in one directory; `login` has variables for the server (`login_of`).
+    """git in one directory; `login` contains variables for the server (`login_of`).
 
-    A call takes at most `seconds`, and inherits the descriptors in `held` (one marks the stage as
-    in use).
+    A call takes at most `seconds` and inherits the descriptors in `held`, whose locks show that the
+    stage is in use.
     """
 
     directory: str
@@ -136,11 +135,11 @@ def check_fast_forward(
         git("read-tree", "-n", "-m", "-u", old, new)
     except OperationError as failure:
         text = f"{git.directory}: {failure.problem.text}"
-        raise OperationError(text, "commit the file or move it away") from None
+        raise OperationError(text, "commit the file or move it") from None
 
 
 def fast_forward(git: Git, old: str, new: str) -> None:
-    """Merge, after the check; if it raises OperationError, the files are unchanged."""
+    """Fast-forward after `check_fast_forward`; after an OperationError the files are unchanged."""
     try:
         git("merge", "--ff-only", "--quiet", new)
     except OperationError:
@@ -149,7 +148,7 @@ def fast_forward(git: Git, old: str, new: str) -> None:
 
 
 def _put_back(git: Git, old: str, new: str) -> None:
-    """Undo the changes of a merge that failed halfway, which git does not undo."""
+    """Restore the files after a merge that failed halfway, because git does not."""
     names = ("diff", "--name-only", "--no-renames", "-z")
     for name in git(*names, "--diff-filter=A", old, new).split(b"\0"):
         discard(os.path.join(git.directory, os.fsdecode(name)))

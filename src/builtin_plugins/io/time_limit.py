@@ -1,4 +1,4 @@
-"""A time limit for code that cannot check a clock itself."""
+"""A time limit for code that cannot check the time itself."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str
 
 
 def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
-    """Return a text followed by marks, wrapped from `column` on; one line without a terminal."""
+    """Return a text and its marks, wrapped from `column` on; without a terminal, as one line."""
     marks = [printable(mark) for mark in marks]
     if terminal.is_interactive:
         lines = wrap(" ".join([printable(text), *marks]), terminal.width - column)

@@ -31,10 +31,10 @@ def is_installed(command: "Any") -> bool | None:
 
 
 def settings_of(command: "Any", environ: "Mapping[str, str]") -> "Settings":
-    """Return the settings from the command's `envs` and the caller's variables only.
+    """Return the settings from the command's `envs` and the caller's variables.
 
-    A listing sources no settings.conf and reads no `.env` file, so it does not know an install
-    directory that is set only there.
+    A listing does not read settings.conf and `.env` files, so it ignores an install directory that
+    is set only there.
     """
     from builtin_plugins.setup.tool_settings import Settings
 

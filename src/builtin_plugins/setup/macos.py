@@ -61,7 +61,7 @@ def _run_brew(action: str, settings: Settings) -> None:
 
 
 def _provide_command(settings: Settings, reporter: Reporter) -> None:
-    """Make a command of the tool's name, unless the cask installed one itself.
+    """Create a command with the tool's name, unless the cask installed one.
 
     The command is a script, not a link, because an application finds its frameworks only if it is
     started by its path inside the bundle.

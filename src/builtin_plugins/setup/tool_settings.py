@@ -15,7 +15,7 @@ _SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"
 
 PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # the paths on Linux
 
-# Suffix of the variable → default for the tool {0} ({1} in lower case), pattern, its meaning
+# Suffix of the variable → default ({0} is the tool, {1} in lower case), pattern, meaning
 _VARIABLES = {
     "DOWNLOAD_URL": ("", ".*", "an address"),
     "INSTALL_DIR": ("/opt/{0}", _PATH, "an absolute path"),
@@ -67,7 +67,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "Settings":
-        """Return the settings in `environ`, with defaults for the others; checks nothing."""
+        """Return the settings in `environ`, with defaults for missing ones; does not check them."""
         values = {
             suffix: environ.get(variable(tool, suffix), default.format(tool, tool.lower()))
             for suffix, (default, _, _) in _VARIABLES.items()

@@ -23,15 +23,10 @@ OPTIONS = {
     "--no-input": "never ask on the terminal (must come first)",
 }
 # The attribute of `GlobalOptions` that each option without a value sets.
-_FLAGS = {
-    "-h": "help",
-    "--help": "help",
-    "-V": "version",
-    "--version": "version",
-    "--all": "everything",
-}
+_FLAGS = {"--help": "help", "--version": "version", "--all": "everything"}
+_SHORT = {"-h": "--help", "-V": "--version"}
 _SWITCHES = ("--safe", "--yes", "--no-input")
-_OF_LISTINGS = ("-h", "--help", "--all", *VALUES)  # allowed after the words of a category, too
+_OF_LISTINGS = ("--help", "--all", *VALUES)  # allowed after the words of a category, too
 
 
 class GlobalOptions(Record):
@@ -61,12 +56,13 @@ class GlobalOptions(Record):
         see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"
         known = (*_FLAGS, *VALUES, *_SWITCHES) if category is None else _OF_LISTINGS
         while left and left[0].startswith("-"):
-            option, value = take_option(left)
+            word, value = take_option(left)
+            option = _SHORT.get(word, word)
             if option not in known:
                 from host.run.suggestions import closest
 
                 near = closest(option, known)
-                raise UsageError(f"no such option '{option}'", see, suggestions=near)
+                raise UsageError(f"no such option '{word}'", see, suggestions=near)
             if option in _FLAGS:
                 setattr(self, _FLAGS[option], True)
             elif option in _SWITCHES:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
-from host.listing_records import Command
 from host.planning.cache_files import replace
 from host.run.catalog import Catalog
 from host.run.command import Definition
@@ -47,8 +46,7 @@ def ask_trust(
         paths = files_of(project, definition.file)
         lines = changed_lines(project, changed_files(project, definition.file))
     else:
-        commands = project_contents(project).commands
-        lines, paths = new_lines(project, commands), trusted_files(project, commands)
+        lines, paths = introduction(project)
     page = "".join([f"{printable(line)}\n" for line in lines])
     answer = ask(f"{page}Trust it? [y]es, [n]o, [o]nce: ")
     if answer in _YES:
@@ -62,41 +60,42 @@ def project_contents(project: Project) -> Contents:
     return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
-def trusted_files(project: Project, commands: Iterable[Command]) -> list[str]:
-    """Return the files that define these commands; raises DefinitionError for unsafe ones."""
-    paths = [path for one in commands for path in files_of(project, one.definition.file)]
-    paths = [*dict.fromkeys([project.file, *paths])]
-    for path in paths:
-        project.check(path)
-    return paths
+def introduction(project: Project) -> tuple[list[str], list[str]]:
+    """Return the lines that describe an untrusted project, and the files that a yes trusts.
 
-
-def new_lines(project: Project, commands: Iterable[Command]) -> Iterator[str]:
-    """Yield the lines that describe a project before it is trusted for the first time."""
-    yield f"The project {project.name} in {project.root} is not trusted yet. Its commands:"
-    for one in commands:
+    Raises DefinitionError for a file that another user could have written.
+    """
+    lines = [f"The project {project.name} in {project.root} is not trusted yet. Its commands:"]
+    paths = [project.file]
+    for one in project_contents(project).commands:
         definition = one.definition
         effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
         texts = [" ".join(one.words), definition.description, effects]
-        yield f"  {'  '.join(filter(None, texts))}"
-
-
-def changed_lines(project: Project, paths: Iterable[str]) -> Iterator[str]:
-    """Yield the new text of files that changed since the project was trusted."""
-    yield f"The project {project.name} in {project.root} has changed since it was trusted:"
+        lines.append(f"  {'  '.join(filter(None, texts))}")
+        paths += files_of(project, definition.file)
+    paths = [*dict.fromkeys(paths)]
     for path in paths:
-        lines = decode(text_of(path)).splitlines()
-        yield f"  {path}{'' if lines else ': removed or empty'}"
-        yield from (f"    {line}" for line in lines)
+        project.check(path)
+    return lines, paths
 
 
-def remember(project: Project, paths: Iterable[str], *, anew: bool = False) -> None:
-    """Store these files of a project as trusted; with `anew` forget its other files."""
+def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
+    """Return the new text of files that changed since the project was trusted."""
+    lines = [f"The project {project.name} in {project.root} has changed since it was trusted:"]
+    for path in paths:
+        text = decode(text_of(path)).splitlines()
+        lines.append(f"  {path}{'' if text else ': removed or empty'}")
+        lines += [f"    {line}" for line in text]
+    return lines
+
+
+def remember(project: Project, paths: Iterable[str]) -> None:
+    """Store these files of a project as trusted."""
     hashes = {path[len(project.root) :].lstrip("/"): hash_of(path) for path in paths}
 
     def update(known: dict[str, dict[str, str]]) -> None:
-        before = {} if anew else known.get(project.root, {})
-        known[project.root] = {name: one for name, one in (before | hashes).items() if one}
+        files = known.get(project.root, {}) | hashes
+        known[project.root] = {name: one for name, one in files.items() if one}
 
     change_trusted(project.environ, update)
 

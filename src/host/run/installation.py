@@ -205,11 +205,6 @@ class OpenInstallation:
         """Return the path of this installation's cache file with the extension `kind`."""
         return f"{self.locks[1]}.{kind}"
 
-    @property
-    def versions_file(self) -> str:
-        """The path of the cache of programs' versions."""
-        return join(dirname(self.locks[-1]), "versions")
-
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
         layout = self.layout

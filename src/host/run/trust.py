@@ -54,7 +54,7 @@ def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> Not
     why = "has changed since it was trusted" if known else "is not trusted"
     root = quote(project.root)
     return NotConfirmedError(
-        f"{' '.join(words)}: the project {project.root} {why}, so nothing of it runs",
+        f"{' '.join(words)}: the project {project.root} {why}, so its commands do not run",
         f"to trust it: {program} self trust {root} --yes; in CI set {TRUST}={root}",
     )
 

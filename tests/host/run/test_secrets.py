@@ -190,7 +190,7 @@ def test_a_reference_in_env_files(install):
     more = command(env_files=["sops:.env.enc"], required_envs=["TOKEN"], envs={"URL": "$HOST/x"})
     made.write({"commands/a/b/command.json": more})
     shown = made.run("self", "env", "a", "b", "TOKEN", env=env(made))
-    line = "cli: sops:.env.enc: not asked for its variables\n"
+    line = "cli: sops:.env.enc: not resolved, so its variables are missing here\n"
     assert shown.all == (0, "TOKEN  is not set\n", line)
     assert "HOST" not in made.run("self", "lint", env=env(made)).stdout
 

@@ -1,7 +1,7 @@
 """The launcher `core/<name>`: an executable that starts the host with this interpreter.
 
-The environment has a record of the installations that use it, with one path per line. install.sh
-also reads it.
+A file in the environment lists the installations that use it, one path per line. install.sh also
+reads this file.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
 
 
 def command(session: Session, path: str) -> None:
-    """Bring the launcher PATH, its man page and the library beside it to this version.
+    """Update the launcher PATH, its man page and the library beside it to this version.
 
     install.sh and `self update` call this in the environment that they made. Prints warnings.
     """
@@ -125,9 +125,10 @@ def remember(root: str) -> None:
 
 
 def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
-    """Return the other installations of this environment: recorded ones and `usual_launchers`.
+    """Return the other installations that use this environment.
 
-    A tool that recreates the environment loses the record.
+    They are in the record or have a launcher in a usual place, because the record is lost if a tool
+    recreates the environment.
     """
     recorded: list[str] = []
     with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
@@ -146,7 +147,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Return whether the file at `path` is a launcher: of this environment, or of any."""
+    """Return whether the file at `path` is a launcher of this environment, or of `anywhere`."""
     try:
         content = read_regular(path, _LARGEST, OperationError)
     except (OSError, OperationError):

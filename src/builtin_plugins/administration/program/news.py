@@ -1,6 +1,6 @@
-"""`self news`: whether the git repository of this installation has newer commits.
+"""`self news`: report whether the git repository of this installation has newer commits.
 
-If cli.json has "follow": "notice", listings and `self` end with it on a terminal.
+If cli.json contains "follow": "notice", listings and `self` commands call it last on a terminal.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 
 
 def command(session: Session) -> None:
-    """Mention what the last check found. At most once a day, start another one.
+    """Report the result of the last check. At most once a day, start another check.
 
-    Nobody waits for the check: its result is for the next time.
+    It runs in the background, and the next call reports its result.
     """
     environ, root = session.environ, session.layout.root
     silent = is_on(environ.get("CLI_NO_NOTICE")) or environ.get("CI") or RUN in environ
@@ -39,7 +39,7 @@ def command(session: Session) -> None:
         _mention(session, stamp)
     with suppress(OSError):
         if not os.path.exists(stamp) or not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY:
-            # Before the check: a failing one must not be repeated today.
+            # Before the check, so that a failed check is not repeated today.
             make_directory(os.path.dirname(stamp), 0o700)
             Path(stamp).touch()
             _detach(lambda: _check(root, environ, stamp))
@@ -54,7 +54,7 @@ def _mention(session: Session, stamp: str) -> None:
 
 
 def _detach(work: Callable[[], None]) -> None:
-    """Call `work` in a process that shares neither terminal nor open files with this one."""
+    """Call `work` in a process of its own, without a terminal and without this one's open files."""
     if os.fork():
         return
     try:

@@ -39,13 +39,15 @@ class ShippedFile(NamedTuple):
 
     @property
     def is_programs(self) -> bool:
-        """Whether this program keeps updating it; other files belong to the user once written."""
+        """Whether this program updates the file; other files belong to the user."""
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
 
     def became(self, root: str) -> str:
-        """Return its state in an installation: "same", "stale" or "changed" by the user.
+        """Return its state in an installation.
 
-        "stale" is missing, or the unchanged file of another version.
+        "same"     the file of this version
+        "stale"    missing, or the unchanged file of another version
+        "changed"  changed by the user
         """
         path = os.path.join(root, self.relative)
         if not os.path.lexists(path):
@@ -87,7 +89,7 @@ def _skeleton() -> Path:
 def is_checkout(root: str) -> bool:
     """Return whether an installation is a git checkout of the program, made by install.sh.
 
-    A team's repository may also be a Python project; the project's name shows which it is.
+    A team's repository may also be a Python project, so the project's name is compared.
     """
     try:
         project = Path(root, "pyproject.toml").read_text(encoding="utf-8")
@@ -110,8 +112,8 @@ def cli_json(program: str) -> bytes:
 def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     """Write the files that an installation lacks; return how many. Raises OSError.
 
-    cli.json is written last: if it is there, the user removed the examples that are missing. But a
-    cli.json alone is what a user begins with. The paths in `without` stay missing, too.
+    cli.json is written last. If it exists, the user removed the missing examples, so they are not
+    written again, unless nothing but cli.json exists. The paths in `without` are not written.
     """
     made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
     if not examples:
@@ -133,8 +135,8 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
 def own_files(root: str) -> list[ShippedFile]:
     """Return the files that this program keeps updating in an installation.
 
-    Files that git tracks belong to the team. A directory that is a link belongs to others. Raises
-    OperationError if git fails.
+    It leaves out files that git tracks, which belong to the team, and directories that are links.
+    Raises OperationError if git fails.
     """
     tracked = _tracked(root)
     own = (file for file in shipped_files() if file.is_programs and file.relative not in tracked)
@@ -151,13 +153,12 @@ def _tracked(root: str) -> set[Path]:
 def renew(root: str, warn: Callable[[str], object]) -> None:
     """Update the program's own files in an installation to this version.
 
-    A file that no version shipped belongs to the user: it stays, and `warn` is called. Raises
-    OSError, OperationError.
+    Calls `warn` for each file that the user changed, and keeps it. Raises OSError, OperationError.
     """
     if is_checkout(root):
         return
     files = own_files(root)
-    _record(root, files)  # first, so that a kill leaves no unrecorded files
+    _record(root, files)  # first, so that an interrupted update leaves no unrecorded file
     for file in files:
         path, became = os.path.join(root, file.relative), file.became(root)
         if became == "stale":
@@ -167,10 +168,7 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
 
 
 def _record(root: str, files: Iterable[ShippedFile]) -> None:
-    """Record the checksums of this version's files in an installation.
-
-    With them a later version recognizes files that the user changed.
-    """
+    """Record the checksums of files of this version, so that later versions find changed files."""
     known = _recorded(root)
     lines = {file.checksum(file.source.read_bytes()) for file in files} - known
     if lines and Path(RECORD) not in _tracked(root):

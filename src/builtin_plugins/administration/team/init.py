@@ -1,4 +1,4 @@
-"""`self init --from`: make an installation from a team's source, in a stage that is moved."""
+"""`self init --from`: make an installation from a team's source in a stage, then move it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from host.run.installation import Layout, home, read_config, xdg_home
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 
-# Patterns in addition to the shipped .gitignore, which excepts files that are in git.
+# Patterns after those of the shipped .gitignore, which keeps some of these files in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
 
 
@@ -86,7 +86,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
 
 
 def _own_name(tree: str, source: PluginSource) -> str:
-    """Return the program's name that the source's cli.json suggests, "" for none."""
+    """Return the name in the source's cli.json in lower case, "" if it cannot name a program."""
     path = _config_file(tree)
     if not _has_config(tree):
         return ""
@@ -171,7 +171,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
 
 
 def prepare_git(root: str) -> None:
-    """Make git ignore this machine's files and its user's plugin changes in a checkout."""
+    """Make git ignore files of this machine and its user's own plugins in a checkout."""
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)

@@ -1,7 +1,7 @@
 """A team's source, fetched into a new directory: a git repository, an archive or a directory.
 
-None of its code is run. The files of a repository pass the same checks as those of an archive, so
-no hook, template, filter or submodule has an effect, and no link leaves the directory.
+None of its code is run. The files of a repository are checked like those of an archive, so hooks,
+templates, filters and submodules have no effect, and no link points outside the directory.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
     try:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
-        raise OperationError(f"{address}: it has no commit") from None
+        raise OperationError(f"{address}: has no commits") from None
     write_tree(git, "HEAD", tx.tree, address, tx.reporter.warn)
     os.rename(git.directory, os.path.join(tx.tree, ".git"))
     git.directory = tx.tree
@@ -74,11 +74,11 @@ def _copy(directory: str, tx: Transaction) -> None:
 
 
 def check_tree(root: str, called: str) -> None:
-    """Raise OperationError if a fetched tree is not an installation, or has links out of it."""
+    """Raise OperationError if a fetched tree is not an installation made of real directories."""
     for name in _OURS:
         path = os.path.join(root, name)
         if os.path.lexists(path) and not is_tree(path):
             raise OperationError(f"{called}: {name} must be a directory, not a file or a link")
     if not any(os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")):
-        what = f"{called}: it has neither core/cli.json nor commands/"
-        raise OperationError(what, "give the address of a repository with commands")
+        what = f"{called}: contains neither core/cli.json nor commands/"
+        raise OperationError(what, "use the address of a team's commands")

@@ -1,7 +1,7 @@
 """Templates: the files that `self new` makes, and the completion code for shells.
 
-A template is a folder here. `.txt` is appended to the names of its files; `@NAME@` and the like
-are replaced by values, in texts and in paths.
+Each folder here is a template. The names of its files end in `.txt`. Placeholders such as `@NAME@`
+in texts and paths are replaced by values.
 """
 
 from __future__ import annotations

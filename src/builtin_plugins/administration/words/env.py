@@ -38,7 +38,9 @@ def command(session: Session, words: tuple[str, ...], show_secrets: bool, format
     for path in layers.missing:
         session.messages.warn(f"{path}: this environment file does not exist")
     for entry in layers.unasked:
-        session.messages.line(f"{session.program}: {entry}: not asked for its variables")
+        session.messages.line(
+            f"{session.program}: {entry}: not resolved, so its variables are missing here"
+        )
     pending = definition.required_envs if layers.unasked else definition.secrets
     try:
         check_required(definition, layers, () if show_secrets else pending)

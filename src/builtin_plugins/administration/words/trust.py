@@ -6,7 +6,7 @@ from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import confirm
 from host import OperationError
 from host.cli.session import Session
-from host.cli.trust import change_trusted, new_lines, project_contents, remember, trusted_files
+from host.cli.trust import change_trusted, introduction, remember
 from host.run.projects import Project
 from host.run.trust import read_trusted
 
@@ -42,11 +42,10 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
         raise OperationError(f"{root} is not a project", remedy)
     for path in (root, project.commands_dir):
         project.check(path)
-    commands = project_contents(project).commands
-    files = trusted_files(project, commands)
+    lines, files = introduction(project)
     if not yes:
-        for line in new_lines(project, commands):
+        for line in lines:
             session.messages.line(line)
     confirm("Trust it?", yes, f"{root}: not trusted", required=True)
-    remember(project, files, anew=True)
+    remember(project, files)
     session.show_lines(f"{root}: trusted")

@@ -66,7 +66,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     installation, layout = session.installation, session.layout
     launchers = sorted(launchers_in(layout.core_dir), key=launcher_of(layout).__eq__)
     made = [*installation.locks, *installation.indexes]
-    made += map(installation.cached, ("catalogue", "news"))
+    made += map(installation.cached, ("catalogue", "news", "versions"))
     paths = [one for one in made if os.path.isfile(one)]
     paths += _unchanged(layout.root)
     if purge:

@@ -19,11 +19,11 @@ _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
 def write_file(path: str, content: bytes | str, mode: int | None = None) -> None:
-    """Write `content` to `path` so that a reader, or a power cut, finds the old file or the new.
+    """Write `content` to `path` in one step: after a crash it has the old content or the new.
 
-    Without `mode`, a replaced file keeps its mode and owner, and a new one is readable and writable
-    by those who can read and write its directory, regardless of the umask. Raises OSError naming
-    `path`, and leaves no temporary file. The next write removes that of a killed one (`temporary`).
+    Without `mode`, a replaced file keeps its mode and owner. A new file gets the read and write
+    permissions of its directory, regardless of the umask. Raises OSError naming `path`. A killed
+    process leaves the file `temporary(path)`, which the next write removes.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with _successor(path) as beside:
@@ -37,7 +37,7 @@ def write_file(path: str, content: bytes | str, mode: int | None = None) -> None
 
 
 def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
-    """Set `mode`, else that of the old file, else one derived from its directory's."""
+    """Set `mode`; by default that of the old file, or one derived from the directory."""
     if mode is None:
         try:
             former = os.stat(path)
@@ -53,8 +53,8 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
 def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
     """Make the directory `path` and its missing parents; raises OSError.
 
-    Without `mode` they get the mode of the nearest existing parent. `undo` removes those that are
-    still empty.
+    Without `mode` they get the mode of the nearest existing parent. `undo` removes the new
+    directories that are still empty.
     """
     above = os.path.dirname(path)
     if os.path.isdir(path):
@@ -73,12 +73,12 @@ def _remove_empty(path: str) -> None:
 
 
 def mode_below(directory: str) -> int:
-    """Return the mode of a new directory in `directory`, with the same permissions as that."""
+    """Return the mode for a new directory in `directory`: the same permissions."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
 
 
 def write_link(path: str, target: str) -> None:
-    """Point the link `path` to `target`, or make it, in one step; raises OSError."""
+    """Create or replace the link `path` to `target` in one step; raises OSError."""
     with _successor(path) as beside:
         os.symlink(target, beside)
         os.rename(beside, path)
@@ -104,7 +104,7 @@ def temporary(path: str) -> str:
 
 
 def discard(path: str) -> None:
-    """Remove a file or link; a failure, such as a missing file, is ignored."""
+    """Remove a file or link, and ignore errors, such as a missing file."""
     with suppress(OSError):
         os.unlink(path)
 
@@ -123,7 +123,7 @@ def remove_tree(path: str) -> None:
 
 
 def copy_tree(source: str, target: str, **how: Any) -> None:
-    """Copy a directory as `shutil.copytree`, links as links; raises OSError, OperationError."""
+    """Copy a directory with `shutil.copytree`, links as links; raises OSError, OperationError."""
     import shutil  # imported here for the same reason as in `_call`
 
     try:
@@ -133,7 +133,7 @@ def copy_tree(source: str, target: str, **how: Any) -> None:
 
 
 def is_tree(path: str) -> bool:
-    """Return whether `path` is a directory, not a link to one."""
+    """Return whether `path` is a directory and not a link to a directory."""
     return os.path.isdir(path) and not os.path.islink(path)
 
 

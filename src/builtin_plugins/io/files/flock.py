@@ -1,4 +1,4 @@
-"""One change at a time: a lock on an open file or directory."""
+"""Locks on files and directories, so that only one process changes them at a time."""
 
 import fcntl
 import os
@@ -35,9 +35,9 @@ def locked(path: str, waiting: Waiting | None = None) -> Iterator[int]:
 def take_lock(descriptor: int, waiting: Waiting | None = None) -> bool:
     """Lock an open file or directory for this process and those that inherit the descriptor.
 
-    Returns False if another process has the lock; with `waiting`, if it keeps it for two minutes.
-    After the first second `waiting` is called with a message. Closing the descriptor releases the
-    lock. Raises OSError.
+    Returns False if another process has the lock. With `waiting`, it first waits for two minutes,
+    and calls `waiting` with a message after one second. Closing the descriptor releases the lock.
+    Raises OSError.
     """
     started, is_silent = time.monotonic(), True
     while True:

@@ -22,7 +22,7 @@ def os_errors_explained(otherwise: object = "") -> Iterator[None]:
 def undoing() -> Iterator[ExitStack]:
     """Collect undo steps (`undo.callback(step, *arguments)`), run in reverse if the block fails.
 
-    Raises the block's error, or OperationError if an undo step fails; the next run repairs that.
+    Raises the block's error, or OperationError if an undo step fails, too.
     """
     undo = ExitStack()
     try:
@@ -58,7 +58,7 @@ def signals_blocked() -> Iterator[None]:
 def cleanup_on_signal(work: Callable[[], int]) -> int:
     """Return the result of `work`; SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in it.
 
-    After that the process dies of the same signal. An ignored signal (nohup) stays ignored.
+    After that the process ends with the same signal. An ignored signal (nohup) stays ignored.
     """
     ended = int(signal.SIGINT)
 

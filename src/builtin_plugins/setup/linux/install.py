@@ -23,9 +23,9 @@ _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "
 
 
 def installed_as(settings: Settings) -> str:
-    """Return the command that is installed, "" for none.
+    """Return the path of the installed command, "" if the tool is not installed.
 
-    Removes leftovers of killed runs, if the caller has the rights.
+    Removes leftovers of interrupted runs if the caller may write there.
     """
     places = settings.places
     with suppress(OSError, OperationError):
@@ -38,8 +38,8 @@ def installed_as(settings: Settings) -> str:
 def install(settings: Settings, reporter: Reporter) -> str:
     """Install the latest version and return its command.
 
-    If it raises OSError or OperationError, nothing has changed. Address, rights and foreign files
-    are checked before the download. Everything before the swap runs with the caller's own rights.
+    If it raises OSError or OperationError, nothing has changed. The address, permissions and
+    existing files are checked before the download. Only the last step may use sudo.
     """
     places = settings.places
     try:
@@ -53,7 +53,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
         for problem in swap.install(places, partial(bring, settings, reporter)):
             reporter.warn(str(problem))
     else:
-        # The caller prepares the files that root swaps in; /tmp is often too small for them.
+        # root copies the prepared files from here; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
             swap.run_with_sudo(sudo, settings, reporter, bring(settings, reporter, stage))
@@ -63,7 +63,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
 
 
 def uninstall(settings: Settings, reporter: Reporter) -> bool:
-    """Remove application, link and menu entry that setup made; return whether there was one."""
+    """Remove the application, link and menu entry that setup made; return whether any existed."""
     places = settings.places
     is_own = state.owners(places)
     for path in is_own:
@@ -104,7 +104,7 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> swap.Applicatio
 
 
 def _complete(tree: str, settings: Settings, reporter: Reporter) -> None:
-    """Add setup's mark and the icon to the files; raises OperationError without a launcher."""
+    """Add setup's own files to the application; raises OperationError if it has no launcher."""
     if not _find_launcher(tree, settings):
         tried = ", ".join(_launchers(settings))
         raise OperationError(f"the archive has no program to start (looked for {tried})")

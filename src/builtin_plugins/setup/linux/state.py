@@ -1,7 +1,7 @@
-"""Check who made the files of a tool, and whether it is installed.
+"""Check which files of a tool setup made, and whether the tool is installed.
 
-The functions only read files and are fast enough for a listing. An unreadable file raises OSError,
-because nobody knows who made it.
+The functions only read files and are fast enough for a listing. They raise OSError for an
+unreadable file, because setup cannot know whether it made that file.
 """
 
 import os
@@ -10,7 +10,7 @@ from builtin_plugins.setup.tool_settings import PATHS, Places, variable
 from builtin_plugins.store import STAGE, Store
 from host import OperationError
 
-MARK = ".cli-setup"  # directory in a version for setup's own files; one has the tool's name
+MARK = ".cli-setup"  # setup's own directory in a version; a file in it has the tool's name
 _LARGEST = 1 << 16  # characters of a menu entry
 
 
@@ -63,7 +63,7 @@ def owns_directory(places: Places) -> bool | None:
 
 
 def refuse_foreign(places: Places) -> None:
-    """Raise OperationError if something that setup did not make is in the way."""
+    """Raise OperationError if a file or directory exists that setup did not make."""
     for (path, is_own), suffix in zip(owners(places).items(), PATHS, strict=True):
         if is_own is False:
             remedy = f"move it away or set {variable(places.tool, suffix)}"
@@ -71,7 +71,7 @@ def refuse_foreign(places: Places) -> None:
 
 
 def menu_mark(tool: str) -> str:
-    """Return the line that marks a menu entry as setup's own."""
+    """Return the line by which setup recognizes its own menu entry."""
     return f"X-CLI-Setup={tool}"
 
 

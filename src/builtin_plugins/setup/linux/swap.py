@@ -1,9 +1,9 @@
 """Make a prepared version the installed one, or remove everything that setup installed.
 
-At any moment the link starts the old version or the new one. Each step is one rename with an undo
-step. This is the only part of setup that may need root. It then runs as
+At any moment the link starts the old version or the new one. Each step is one rename, which can
+be undone. This is the only part of setup that may need root. It then runs as
 `sudo PYTHON -I -m builtin_plugins.setup.linux.swap …` with every path as an argument, because sudo
-drops the environment; `run_with_sudo` is the caller, `main` the callee.
+drops the environment. `run_with_sudo` starts `main` in this way.
 """
 
 import os
@@ -45,7 +45,7 @@ class Application(NamedTuple):
 
 
 def install(places: Places, prepare: Callable[[str], Application]) -> list[OperationError]:
-    """Install the version that `prepare` makes in the stage that it is given.
+    """Call `prepare` with the path of a stage, and install the version that it prepares there.
 
     If a step fails, undoes everything and raises OSError or OperationError. Returns an error for
     each old version that cannot be removed.
@@ -99,7 +99,7 @@ def uninstall(places: Places) -> None:
 
 
 def clear(places: Places) -> list[OperationError]:
-    """Remove leftovers of killed changes, with the lock held; return errors for the others."""
+    """Remove leftovers of interrupted changes; return an error for each that cannot be removed."""
     for path in (places.link, places.desktop_file):
         atomic.discard(atomic.temporary(path))
     # A killed change may have left the link pointing directly to a version.
@@ -125,7 +125,7 @@ def _set(write: Callable[[str, str], None], path: str, content: str | None) -> N
 
 
 def find_sudo(places: Places) -> str | None:
-    """Return the path of sudo if a change needs it, None if the caller has the rights.
+    """Return the path of sudo, or None if the caller may write to all directories.
 
     Raises OperationError naming the directories if sudo is needed but missing.
     """
@@ -142,7 +142,7 @@ def find_sudo(places: Places) -> str | None:
 def _closed_directory(path: str) -> str:
     """Return `path`, or the nearest existing one above, if the caller may not write to it; else "".
 
-    Another run may remove it meanwhile, so its rights are checked through a descriptor.
+    Another run may remove the directory at any time, so a descriptor is checked, not the path.
     """
     try:
         directory = os.open(path, os.O_PATH | os.O_CLOEXEC)
@@ -158,9 +158,9 @@ def _closed_directory(path: str) -> str:
 def run_with_sudo(
     sudo: str, settings: Settings, reporter: Reporter, application: Sequence[str]
 ) -> None:
-    """Install the application with sudo, or uninstall if it is empty.
+    """Install the application with sudo, or uninstall if `application` is empty.
 
-    Raises OperationError with everything that sudo printed.
+    Raises OperationError with the output of sudo.
     """
     places = settings.places
     changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"

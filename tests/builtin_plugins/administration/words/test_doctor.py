@@ -228,7 +228,7 @@ def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     record_as_shipped(made, old)
     row = only(made)
     assert row["message"] == (
-        f"{made.root}/core: {old.name} missing or from another version of this program"
+        f"{made.root}/core: missing or from another version of this program: {old.name}"
     )
     line = row["remedy"]
     path = f"{made.launcher.parent}:{os.environ['PATH']}"

@@ -36,17 +36,6 @@ def test_trust_by_path_and_its_list(shop: Shop) -> None:
         assert shop.run("self", "trust", root, "--forget", at=above).all == forgotten
 
 
-def test_trust_again_forgets_what_is_gone(shop: Shop) -> None:
-    shop.trust()
-    (shop.root / ".cli/commands/build").unlink()
-    shop.trust()
-    assert ".cli/commands/build" not in shop.state.read_text()
-    shop.write({".cli/commands/build": BUILD})
-    assert shop.run("build").all == shop.refusal("build", "has changed since it was trusted")
-    assert shop.run("self", "trust", "--forget").status == 0
-    assert shop.run("build").all == shop.refusal("build")
-
-
 @pytest.mark.parametrize(
     ("words", "line"),
     [

@@ -132,11 +132,11 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
     shipped = schema.read_text()
     schema.write_text("mine\n")
     upgrade("0.2.0")
-    what = f"{there.parent.parent}: {there.name} missing or from another version of this program\n"
+    what = f"{there.parent.parent}: missing or from another version of this program: {there.name}\n"
     assert what in made.run("self", "doctor").stdout
     updated = made.run("self", "update")
     assert updated.stdout == "0.2.0 is the newest\n"
-    assert f"{schema}: kept, because you changed it" in updated.stderr
+    assert f"{schema}: kept because you changed it" in updated.stderr
     assert there.read_text() == logger.read_text()
     assert schema.read_text() == "mine\n"
     schema.write_text(shipped)

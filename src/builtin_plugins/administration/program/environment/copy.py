@@ -1,7 +1,7 @@
-"""Change a virtual environment in one step: change a copy, then swap the two.
+"""Change a virtual environment in one step: change a copy of it, then swap the two directories.
 
-The copy shares its files with the original by hard links, so making it is cheap. This is safe
-because pip replaces files and never writes into them.
+The copy consists of hard links to the original files, so it is cheap to make. This is safe because
+pip replaces files and never writes into existing ones.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from builtin_plugins.io.files.flock import Waiting, locked
 from host import OperationError
 
 _SECONDS = 60.0  # for one start of this program
-# With this command every version prints "cli-host X.Y.Z", so an old version can check a new one.
-# It names no installation, so a broken one cannot interfere.
+# Every version prints "cli-host X.Y.Z" for this command, so an old version can check a new one.
+# The command uses no installation, so a broken installation cannot interfere.
 _VERSION = ("host", "--safe", "self", "version")
-_LOCKED = "pyvenv.cfg"  # each change of the environment locks it; all copies share it
+_LOCKED = "pyvenv.cfg"  # each change of the environment locks this file, which all copies share
 
 
 class VenvCopy:
     """A copy of the environment that runs this program, to be changed and swapped in.
 
-    The directory may not exist yet. `python` is its interpreter, `prefix` the original; `held` is
-    the descriptor of the lock on the original, which children inherit.
+    The directory `path` may not exist yet. `python` is the interpreter in it. `prefix` is the
+    original environment, and `held` the descriptor of the lock on it, which children inherit.
     """
 
     def __init__(self, held: tuple[int, ...] = ()) -> None:
@@ -44,9 +44,9 @@ class VenvCopy:
         self.python = os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
     def change(self, installer: Installer, *arguments: str) -> None:
-        """Run `install …` or `uninstall …` of pip or uv in it; raises OperationError.
+        """Run `pip install …` or `pip uninstall …`, or the same of uv, on the copy.
 
-        The arguments must be ones that both understand.
+        The arguments must be valid for both programs. Raises OperationError.
         """
         installer = installer._replace(held=self.held)
         if has_pip():
@@ -56,7 +56,7 @@ class VenvCopy:
             installer.uv("pip", word, "--python", self.python, *others)
 
     def record_origin(self, name: str, origin: Mapping[str, Any]) -> None:
-        """Record the origin of the distribution `name` in it, in the form of PEP 610."""
+        """Record in the copy where the distribution `name` is from, as PEP 610 specifies."""
         files = installed(self.path)[name].files or ()
         record = next(Path(str(one.locate())) for one in files if one.match("*.dist-info/RECORD"))
         record.with_name("direct_url.json").write_text(json.dumps(origin), encoding="utf-8")
@@ -66,8 +66,8 @@ class VenvCopy:
     def swap(self, undo: ExitStack) -> None:
         """Exchange the copy and the original.
 
-        Raises OSError, and OperationError if the file system cannot exchange two directories:
-        a kill between two renames would leave no environment.
+        Raises OSError, and OperationError if the file system cannot exchange two directories in
+        one step. Two renames would leave no environment if the process is killed between them.
         """
         _repoint_scripts(self.path, self.prefix)
         sync_file_system(self.path)
@@ -90,7 +90,7 @@ def check_environment() -> None:
 
 @contextmanager
 def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
-    """Yield a copy of the environment that runs this program, and lock the original meanwhile.
+    """Yield a copy of the environment that runs this program; the original stays locked.
 
     `waiting` is called with a message if another process holds the lock.
     """
@@ -106,7 +106,7 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
 
 
 def drop_abandoned_copy() -> None:
-    """Remove the copy that a killed change left; a copy in use stays."""
+    """Remove the copy that an interrupted change left behind, unless another process uses it."""
     copy = VenvCopy()
     if os.path.isdir(copy.path):
         with suppress(OperationError), _held():
@@ -114,12 +114,12 @@ def drop_abandoned_copy() -> None:
 
 
 def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Lock the environment for a change; raises OperationError if it stays locked elsewhere."""
+    """Lock the environment; raises OperationError if another process keeps the lock."""
     return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), waiting)
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:
-    """Make the scripts that pip wrote in the copy start the interpreter at its final path."""
+    """Replace the path of the copy in the scripts that pip wrote with the final path."""
     old, new = os.fsencode(path), os.fsencode(prefix)
     with os.scandir(os.path.join(path, "bin")) as entries:
         scripts = [one.path for one in entries if one.is_file(follow_symlinks=False)]
@@ -138,10 +138,10 @@ def ask(
     environ: Mapping[str, str] | None = None,
     seconds: float = _SECONDS,
 ) -> str:
-    """Return what `python -I -m ARGUMENTS` prints; without `environ` it uses no installation.
+    """Return the output of `python -I -m ARGUMENTS`; without `environ` it uses no installation.
 
-    Its input is `given`. Raises an OperationError that begins with `failing` if it fails or
-    takes more than `seconds`.
+    `given` is written to its stdin. Raises an OperationError that begins with `failing` if it
+    fails or takes more than `seconds`.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}

@@ -1,4 +1,4 @@
-"""The distributions in the environment: those that this program needs, and files of new ones."""
+"""Distributions in the environment: this program's requirements, and conflicts between files."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from builtin_plugins.administration.program.environment.installer import INSTALL
 from host import OperationError
 from host.hookspecs import OWN_DISTRIBUTION
 
-# The RECORD of an editable installation does not list them.
+# The RECORD of an editable installation does not list these names.
 _OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}
 
 
 def find_distribution(name: str) -> Any:
-    """Return the installed distribution of that name, in any spelling, or None."""
+    """Return the installed distribution of that name, in any spelling; None if there is none."""
     return next(iter(importlib_metadata.distributions(name=name)), None)
 
 
@@ -47,7 +47,7 @@ def packages_directory() -> str:
 
 
 def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Requirement]:
-    """Yield those of a distribution's requirements that apply here, with these extras."""
+    """Yield the requirements that apply on this system, with these extras."""
     for one in map(Requirement, requires):
         if one.marker is None or any(one.marker.evaluate({"extra": x}) for x in ("", *extras)):
             yield one
@@ -70,7 +70,7 @@ def protected() -> dict[str, str]:
 
 
 def installed(prefix: str) -> dict[str, Any]:
-    """Return the distributions in the environment at `prefix` itself, by normalized name."""
+    """Return the distributions installed in the environment at `prefix`, by normalized name."""
     found: dict[str, Any] = {}
     for one in importlib_metadata.distributions(path=[os.path.join(prefix, packages_directory())]):
         with suppress(KeyError, OSError):  # its metadata is damaged
@@ -81,8 +81,9 @@ def installed(prefix: str) -> dict[str, Any]:
 def check_change(name: str, prefix: str, copy: str) -> None:
     """Raise OperationError if a distribution installed for `name` conflicts with others.
 
-    None of its files may belong to another distribution, and none of its top-level names to one
-    that this program needs. `prefix` is the environment before the change, `copy` the one after.
+    None of its files may belong to another distribution, and none of its top-level names may
+    belong to a requirement of this program. `prefix` is the environment before the change, `copy`
+    the one after it.
     """
     before, after = installed(prefix), installed(copy)
     came = {one for one in after if one not in before or after[one].version != before[one].version}
@@ -100,7 +101,7 @@ def check_change(name: str, prefix: str, copy: str) -> None:
 
 
 def _needed_names() -> dict[str, str]:
-    """Map the top-level names of what this program needs to their distributions."""
+    """Map the top-level names of this program and its requirements to their distributions."""
     names = dict(_OWN_NAMES)
     for name in protected():  # even in another environment, if visible from here
         for file in getattr(find_distribution(name), "files", None) or ():
@@ -110,7 +111,7 @@ def _needed_names() -> dict[str, str]:
 
 
 def _files(distribution: Any, prefix: str) -> Iterator[str]:
-    """Yield the files that a distribution records inside `prefix`, relative to that."""
+    """Yield the files of a distribution that are inside `prefix`, as relative paths."""
     for file in distribution.files or ():
         path = os.path.relpath(str(file.locate()), prefix)
         if not path.startswith(".."):

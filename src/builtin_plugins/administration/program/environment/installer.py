@@ -1,7 +1,7 @@
 """The installer of this program's environment: its pip, or uv if it has none.
 
-`uv tool` and `uv venv` make environments without pip; those of pipx share one. Each runs without
-prompts and with a time limit, and respects the user's configuration.
+`uv tool` and `uv venv` make environments without pip; those of pipx share one. Both run
+without prompts, with a time limit and with the user's configuration.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ def has_pip() -> bool:
 
 
 def find_uv(environ: Mapping[str, str]) -> str:
-    """Return the path of uv: on PATH, else where its installer puts it by default.
-
-    Raises OperationError if there is none.
-    """
+    """Return the path of uv, on PATH or in ~/.local/bin; raises OperationError if it is missing."""
     usual = os.path.join(environ.get("HOME", ""), ".local", "bin", "uv")
     uv = find_program("uv", environ) or find_program(usual, environ)
     if uv is None:
@@ -53,7 +50,7 @@ def find_uv(environ: Mapping[str, str]) -> str:
 class Installer(NamedTuple):
     """pip, or uv if there is none, as configured by the caller's environment `environ`.
 
-    A call takes at most `seconds`. It inherits the descriptors `held`, so their locks last until
+    A call takes at most `seconds`. It inherits the descriptors `held`, so their locks stay until
     it ends, even if this process is killed. All methods raise OperationError.
     """
 

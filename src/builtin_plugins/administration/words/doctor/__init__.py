@@ -144,7 +144,7 @@ def requirements(subject: Subject) -> Iterator[Finding]:
         if not definition.requires or not definition.compatible:
             continue
         there = (session.installation, subject.lock, session.caller, session.messages)
-        known = session.installation.versions_file
+        known = session.installation.cached("versions")
         try:
             if not session.safe:
                 environ = read_sources(words, definition, *there).layers.environment()

@@ -80,7 +80,7 @@ def files(subject: Subject) -> Iterator[Finding]:
         return
     old = [one.relative.name for one in own_files(root) if one.became(root) == "stale"]
     if old:
-        text = f"{', '.join(old)} missing or from another version of this program"
+        text = f"missing or from another version of this program: {', '.join(old)}"
         fix = partial(renew, root, subject.session.messages.warn)
         remedy = f"{subject.call} self doctor --fix"
         yield finding(f"{subject.layout.core_dir}: {text}", remedy, fix)
