@@ -1,6 +1,6 @@
 """Check that the programs in a command's `requires` are installed, in the right versions.
 
-A run of such a command loads this module, so it imports as little as `host.run`.
+A run of a command with `requires` loads this module, so it imports only modules of `host.run`.
 """
 
 import posix
