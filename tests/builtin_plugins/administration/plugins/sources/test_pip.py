@@ -366,7 +366,7 @@ def test_a_slow_plugin_is_waited_for_once(environment: Environment, tmp_path: Pa
     broken = wheel(environment.wheels, "broken-cli", "1.0", text)
     environment.unpack(environment.acme("1.0"), broken)
     row = listed(made)["broken-cli"]
-    assert (row["state"], "within 3 seconds" in row["reason"]) == ("broken", True)
+    assert (row["state"], "more than 3 seconds" in row["reason"]) == ("broken", True)
     first = made.run("demo", "hi")
     assert (first.status, first.stdout) == (0, "hi\n")
     asked = mark.read_text()
@@ -374,7 +374,7 @@ def test_a_slow_plugin_is_waited_for_once(environment: Environment, tmp_path: Pa
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert mark.read_text() == asked
     row = listed(made)["broken-cli"]
-    assert (row["state"], "within 3 seconds" in row["reason"]) == ("broken", True)
+    assert (row["state"], "more than 3 seconds" in row["reason"]) == ("broken", True)
     assert plugin(made, "disable", "broken-cli").status == 0
     assert listed(made)["broken-cli"]["state"] == "disabled"
 
@@ -705,6 +705,7 @@ def test_installations_that_share_an_environment_are_named(
     # What adds a package is known from then on, even if its environment was made anew.
     (with_uv.python.parent.parent / "cli-host-installations").write_text(f"{roots[1]}\n")
     assert warned(one, "add", "pip:acme-cli==2.0") == changes
+    with_uv.acme("3.0")
     by_sister = warning.format("changes") + str(roots[0])
     assert warned(sister, "update", "--dry-run", "acme-cli") == by_sister
     assert warned(sister, "remove", "acme-cli") == f"{warning.format('removes')}{roots[0]}"
