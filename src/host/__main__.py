@@ -15,17 +15,11 @@ if gc.isenabled():
 
 from host.errors import HostError
 from host.run.command import check_runnable
-from host.run.environment import (
-    REPORT,
-    RUN,
-    AttendedReader,
-    RunReader,
-    check_required,
-    read_sources,
-)
+from host.run.environment import REPORT, SourceReader, layers_of
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
 from host.run.process import (
+    RUN,
     Exec,
     asks_help,
     caller_environment,
@@ -40,7 +34,7 @@ from host.run.text import Messages, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from host.run.catalog import Match
     from host.run.command import Definition
@@ -155,11 +149,10 @@ def plan_run(
             from host.cli.prompt import ask_missing
 
             args, given = ask_missing(missing, definition, args, environ)
-    reading = AttendedReader if may_ask else RunReader
-    there = (installation, lock, environ, messages)
-    reader = read_sources(found.words, definition, *there, given, reading=reading)
-    layers = reader.layers
-    check_required(definition, layers, definition.secrets)
+    layers = layers_of(found.words, definition, installation, environ, given)
+    reader = SourceReader(found.words, definition, layers, messages, lock.schemes, True, may_ask)
+    reader.read_all(lock.sources)
+    _check_required(reader, definition.secrets)
     if definition.requires:
         from host.planning.required_programs import check_programs
 
@@ -167,7 +160,7 @@ def plan_run(
         check_programs(definition.requires, found.words, program, environment, lock, known)
     if definition.secrets:
         reader.secrets()
-        check_required(definition, layers)
+        _check_required(reader)
     exported = layers.environment()
     if REPORT in environ:
         from host.run.nested import report
@@ -179,6 +172,13 @@ def plan_run(
 
         confirm(definition.confirm, program, found.words, may_ask=may_ask)
     return plan
+
+
+def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> None:
+    if reader.definition.required_envs:
+        from host.run.required_variables import check_required
+
+        check_required(reader.definition, reader.layers, pending)
 
 
 def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":

@@ -13,8 +13,8 @@ from host.run.argument_parser import CommandLine, MissingArgumentsError
 from host.run.argument_spec import Argument, explanation
 from host.run.command import Definition
 from host.run.confirm import is_attended
-from host.run.environment import RUN
 from host.run.interrupts import RaisedInterrupts
+from host.run.process import RUN
 from host.run.text import encode, printable
 
 _MASK = "********"
