@@ -1,7 +1,5 @@
 """Ask whether to trust a project, and store the answer (CONTRACT 16)."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

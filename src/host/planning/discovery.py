@@ -1,7 +1,5 @@
 """Query all plugins and make the lock of their records."""
 
-from __future__ import annotations
-
 import glob
 import os
 import re

@@ -1,7 +1,5 @@
 """Commands of a plugin that another plugin already has, and which of the two would run."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
