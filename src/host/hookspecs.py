@@ -22,6 +22,8 @@ and `is_installed` the order is reversed, and the first result is used, as in pl
 are refused, so that no plugin can change another plugin's results.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
 import pluggy
