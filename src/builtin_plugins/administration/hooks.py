@@ -56,9 +56,9 @@ _SOURCE = {
 
 _ABOUT = free("--description", "TEXT", "A description of one line.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")
-_ALL_SHADOWED = argument("--all", "Also show the commands that it hides.")
+_ALL_SHADOWED = argument("--all", "Also show the commands that this one hides.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
-_DEFINITION = argument("--definition", "Open its command.json instead of its script.")
+_DEFINITION = argument("--definition", "Open the command.json instead of the script.")
 _FIX = argument("--fix", "Apply the fixes that are safe.")
 _FOLDER = argument("--folder", "Make a folder with a command.json instead of a single script.")
 _FROM = {
@@ -91,7 +91,7 @@ _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer thi
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Update an earlier import, except scripts that you changed.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
-_WHERE = argument("words...", "Their category; by default the tool's name.", complete="none")
+_WHERE = argument("words...", "Category (default: the tool's name).", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 

@@ -31,8 +31,8 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
     commands: list[Command] = []
     pending = [catalog.find(words)]
     while pending:
-        children, wrong = catalog.children(pending.pop())
-        problems += wrong
+        children, found_problems = catalog.children(pending.pop())
+        problems += found_problems
         for found in children:
             if deep and found.words[0] == RESERVED:
                 continue

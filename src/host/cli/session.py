@@ -89,11 +89,7 @@ class Session:
 
     @property
     def encoding(self) -> str:
-        """The encoding of stdout's characters.
-
-        Python uses UTF-8 in the C locale. That is right if no locale is set; a caller that sets C
-        explicitly gets ASCII.
-        """
+        """The encoding of stdout: ASCII if the caller has set the C locale, else Python's."""
         chosen = map(self.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))
         is_plain = next(filter(None, chosen), "") in ("C", "POSIX")
         return "ascii" if is_plain else getattr(sys.stdout, "encoding", "utf-8")
@@ -160,11 +156,7 @@ class Session:
 
     @cached_property
     def plugins_known(self) -> Lock:
-        """A lock with all plugins, found without running code of directory plugins.
-
-        This is the lock on disk if it is valid. Otherwise installed distributions are queried,
-        unless in safe mode.
-        """
+        """The lock on disk, or else a lock that is made without code of directory plugins."""
         if self.lock_on_disk is not None:
             return self.lock_on_disk
         self.find_packages()

@@ -76,7 +76,7 @@ def _extension(name: str) -> str:
 
 
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
-    """Make the category WORDS without commands."""
+    """Make the category WORDS, and missing categories above it."""
     _make(session, words, _category(words[-1], description))
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
@@ -109,9 +109,9 @@ def check_words(words: tuple[str, ...]) -> None:
     """Raise UsageError unless a command or category can have this name."""
     for word in words:
         if not is_word(word):
-            raise UsageError(f"{word}: not a valid command name", "use letters, digits and ._-")
+            raise UsageError(f"{word} is not a valid command name", "use letters, digits and ._-")
     if words[0] in NOT_CATEGORIES:
-        raise UsageError(f"{words[0]}: this name is reserved", "choose another one")
+        raise UsageError(f"{words[0]} is a reserved name", "choose another one")
 
 
 def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]) -> None:
