@@ -65,8 +65,6 @@ def parse(text: str) -> Address | None:
 
 def fetchable(text: str) -> Address:
     """Return the parts of an https address, or http on this machine; raises OperationError."""
-    if not text:
-        raise OperationError("the address is empty")
     address = parse(text)
     if address is None or address.scheme not in ("https", "http"):
         raise OperationError(f"{shown(text)}: not an https address")
@@ -93,7 +91,7 @@ def shown(text: str) -> str:
     """Return an address for messages: without user, password, query and fragment."""
     address = parse(text)
     bare = masked_text(text) if address is None else address.url
-    return re.split("[?#]", bare, maxsplit=1)[0] or "the address"
+    return re.split("[?#]", bare, maxsplit=1)[0] or '""'
 
 
 def without_credentials(text: str) -> str:

@@ -11,14 +11,10 @@ if TYPE_CHECKING:
 
 @hookimpl
 def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | None:
-    if format == "text":
-        from builtin_plugins.renderers.text import text_page
+    if format in ("text", "tree"):
+        from builtin_plugins.renderers.text import text_page, tree_page
 
-        return text_page(listing, terminal)
-    if format == "tree":
-        from builtin_plugins.renderers.text import tree_lines
-
-        return "".join(f"{line}\n" for line in tree_lines(listing, terminal))
+        return (text_page if format == "text" else tree_page)(listing, terminal)
     if format == "json":
         from builtin_plugins.renderers.as_json import json_text
 

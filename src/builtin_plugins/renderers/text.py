@@ -101,7 +101,11 @@ def _usage(listing: Listing) -> str:
     return f"{words} <category> <command> [args…]"
 
 
-def tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
+def tree_page(listing: Listing, terminal: Terminal) -> str:
+    return "".join(f"{line}\n" for line in _tree_lines(listing, terminal))
+
+
+def _tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
     """Yield a root line and the rows below it, with branches that show their parents."""
     branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
     yield terminal.styled(printable(" ".join([listing.program, *listing.words])), "heading")

@@ -55,7 +55,7 @@ def _settled(stamps: Mapping[str, str]) -> bool:
 def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
     """Write `content` to `place` by rename, so readers see either the old or the new file.
 
-    Returns False if that fails. A checksum rejects a file mixed by two concurrent writers.
+    Returns False if that fails. If two writers mix their bytes, readers notice by the checksum.
     """
     directory, name = os.path.split(place)
     beside = os.path.join(directory, f".{name}.new")  # a fixed name, so leftovers are overwritten

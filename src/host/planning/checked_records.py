@@ -24,7 +24,7 @@ Checked = Tree | Declared | Source | tuple[str, str, str]
 
 
 def check_texts(record: Record) -> None:
-    """Check that fields for texts have encodable texts without NUL, alone or in a sequence."""
+    """Check that fields of types `str` and `tuple[str, ...]` have encodable texts without NUL."""
     for name, kind in type(record).__annotations__.items():
         value = getattr(record, name)
         several = kind.startswith("tuple[str")

@@ -69,8 +69,8 @@ def ask_plugins(
 ) -> Lock:
     """Query the plugins and return the lock; a failing plugin loses only its own records.
 
-    `python` allows third-party Python, `directory_hooks` that of directory plugins. With `prepare`
-    the hook of that name is called first.
+    Without `python`, no third-party Python is imported; without `directory_hooks`, none of
+    directory plugins. With `prepare`, the hook of that name is called first.
     """
     layout = installation.layout
     record = Installation(
@@ -104,7 +104,7 @@ def entry_points() -> list[Plugin]:
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=PROJECT)
             if not points:
-                continue  # reading the metadata costs more than all of this
+                continue  # before the metadata is read, which is slow
             name, version = str(distribution.metadata["Name"]), str(distribution.version)
         except Exception:  # noqa: BLE001, S112 - another package's files may hold anything
             continue

@@ -1,7 +1,7 @@
 """Load third-party plugins and call their hooks in a child process, within a time limit.
 
 Plugin code that exits, prints, hangs, crashes, forks or changes the process affects only the
-child. The child returns the records as JSON, and they are checked here.
+child. The child returns the values of the records, and the parent process checks them.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Check that the programs in a command's `requires` are installed, in the right versions.
 
-A run of such a command loads this module, so it imports as little as `host.run`.
+A run of a command with `requires` loads this module, so it imports only modules of `host.run`.
 """
 
 import posix
 
 from host.errors import HostError, MissingError, Problem
 from host.run import basename, find_program, read_regular, realpath
-from host.run.child_process import fork_and_read
 from host.run.text import decode, encode
 
 TYPE_CHECKING = False
@@ -100,6 +99,8 @@ def _asked(path: str, environ: "Mapping[str, str]") -> str:
     """Return the first dotted number that `PROGRAM --version` prints, "" if there is none."""
     import re
     from subprocess import PIPE, STDOUT, Popen
+
+    from host.run.child_process import fork_and_read
 
     env = {encode(name): encode(value) for name, value in environ.items()}
 

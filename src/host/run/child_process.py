@@ -27,7 +27,10 @@ _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 def time_limit(
     environ: "Mapping[str, str]", variable: str = TIMEOUT_VARIABLE, usual: float = DEFAULT_TIMEOUT
 ) -> float:
-    """Return the seconds that a source of variables may take; raises SourceError."""
+    """Return the time limit in seconds that `variable` sets, by default `usual`.
+
+    Raises SourceError if the variable is not a number above 0.
+    """
     text = environ.get(variable)
     if not text:
         return usual
@@ -104,14 +107,14 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
             raised = f"raised {type(failure).__name__}: {failure}"
             reason = str(failure) if isinstance(failure, HostError) else raised
         answer = marshal.dumps((reason, found)).hex().encode() + END  # hex has no NUL before END
-        while answer and posix.getpid() == own:  # a fork in `question` gets here too
+        while answer and posix.getpid() == own:  # a process forked in `question` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
         posix._exit(0)  # noqa: SLF001 - `question` may have replaced os._exit
 
 
 def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
-    """Return the report of the child that `start` starts with the report's descriptor."""
+    """Start a child by calling `start` with the report's descriptor, and return its report."""
     pid = 0  # of the child, once it is started
     report = b""
     caught: list[int] = []

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SIZE_LIMIT = 1024 * 1024  # bytes
 _MOST_SHOWN = 5  # problems of one file; for the others only their number is reported
-# Variables that a command with "sudo" must not get from a `.env` file; neither LD_….
+# Variables that a command with "sudo" must not get from a `.env` file, beside those with LD_.
 _NEVER_WITH_SUDO = frozenset(
     [
         *("BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH"),

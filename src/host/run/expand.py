@@ -44,7 +44,7 @@ def expand(
 
 
 class _UnclosedError(Exception):
-    """A `${` or `$(` is not closed; the text is unchanged from the outermost one on."""
+    """A `${` or `$(` is not closed; from the outermost one on, the text stays unchanged."""
 
 
 class _Expansion:

@@ -42,7 +42,7 @@ def resolve(
 ) -> dict[str, str]:
     """Return the value of each reference by its key, such as `secrets.TOKEN`.
 
-    Raises SourceError for the last failing reference; earlier ones are printed.
+    If references fail, the last failure is raised as SourceError, and the others are printed.
     """
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
@@ -125,7 +125,7 @@ class _Providers(Record):
         return f"did not answer within {self.seconds:g} s; to wait longer, set {TIMEOUT_VARIABLE}"
 
     def ask(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
-        """Return (value, reason of a failure) by key, for all references of `calls`."""
+        """Return the `outcome` of each reference in `calls`, by its key."""
         from concurrent.futures import ThreadPoolExecutor, wait
         from contextlib import suppress
 
@@ -170,10 +170,10 @@ class _Providers(Record):
         return "", "its value is not a text, or contains a NUL"
 
     def output(self, words: "Sequence[str]") -> bytes:
-        """Return the stdout of a program; a failure is reported with the last line of stderr.
+        """Return the stdout of a program; the reason of a failure includes the last line of stderr.
 
-        stderr goes to the terminal or a file: a daemonised child (ssh ControlPersist) would keep a
-        pipe open.
+        stderr goes to the terminal or to a file, because a daemonised child (ssh ControlPersist)
+        would keep a pipe open.
         """
         import subprocess
         import tempfile

@@ -87,7 +87,10 @@ def _check_text(path: str, content: bytes) -> None:
 
 
 def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
-    """Return the variables in bash's report; `lines_before` is the offset of the file's lines."""
+    """Return the variables in bash's report.
+
+    In its messages, bash counts `lines_before` lines before the first line of the file.
+    """
     parsing, _, rest = output.partition(b"\0")
     verdict, _, exports = rest.partition(b"\0")
     word, line, *returned = [*decode(verdict).split(" "), ""]
@@ -121,7 +124,7 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
     """Yield the name and value of each exported scalar variable in `export NAME="value"` lines.
 
     Values have double quotes or, with control characters, `$'…'`. Arrays and names without a
-    value, which take one line each, are left out.
+    value, which take one line each, are skipped.
     """
     position = 0
     while position < len(printed):

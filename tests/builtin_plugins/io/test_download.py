@@ -221,7 +221,7 @@ def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
         ("http://[::1]:80/x", "http://[::1]:80/x"),
         ("https://host/\x1b[31m", "https://host/\x1b[31m"),  # escaped where it is written
         ("nonsense?x=secret", "nonsense"),
-        ("", "the address"),
+        ("", '""'),
         ("file:///etc/passwd", "file:///etc/passwd"),
         ("https://user:secret@[::1/x", "https://…@[::1/x"),
     ],

@@ -341,7 +341,10 @@ def test_a_category_is_looked_at_too(install: Install) -> None:
 
 PLUGINS = {
     "manifest": ({"p/plugin.json": {"directory": 1}}, 'p/plugin.json:1:2: "directory": expected a'),
-    "leaves": ({"p/plugin.json": {"directory": ".."}}, 'p:1:1: "directory": .. leaves the plugin'),
+    "leaves": (
+        {"p/plugin.json": {"directory": ".."}},
+        'p:1:1: "directory": .. is outside the plugin',
+    ),
     "hooks": ({"p/plugin.json": {"hooks": "h.py"}}, 'p/plugin.json:1:2: "hooks": /'),
     "registry": (
         {"registry.json": '{\n "version": null}'},

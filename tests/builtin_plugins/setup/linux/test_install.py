@@ -298,7 +298,7 @@ def test_the_checksum_is_checked_before_unpacking(desk: Desk) -> None:
         ("DESKTOP_FILE", "/x/tool.txt", "is not an absolute path that ends in .desktop"),
         ("DESKTOP_FILE", "/x/.desktop", "is not an absolute path that ends in .desktop"),
         ("DESKTOP_FILE", "", 'TOOL_DESKTOP_FILE="" is not'),
-        ("DOWNLOAD_URL", "", "^TOOL_DOWNLOAD_URL: the address is empty"),
+        ("DOWNLOAD_URL", "", '^TOOL_DOWNLOAD_URL: "": not an https address'),
         ("DOWNLOAD_URL", "http://example.org/x", "^TOOL_DOWNLOAD_URL: .* use https"),
         ("HOMEBREW_CASK", "--force", "is not the name of a cask"),
         ("TIMEOUT", "soon", "is not a number of seconds"),

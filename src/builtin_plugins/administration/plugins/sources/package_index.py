@@ -57,7 +57,7 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     else:
         file = _locked(wanted, tx).get("sdist")
         if not file:
-            raise OperationError(f"{wanted}: has neither a wheel for this machine nor its source")
+            raise OperationError(f"{wanted}: no wheel for this machine and no source distribution")
         source, digest = _bring(file, sha256, sources, tx)
     return build_from(source, tx), digest
 

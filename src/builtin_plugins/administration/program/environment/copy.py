@@ -98,11 +98,11 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     with _held(waiting) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
-            shutil.rmtree(copy.path, ignore_errors=True)
+            _discard(copy.path)
             copy_tree(copy.prefix, copy.path, copy_function=os.link)
             yield copy
         finally:
-            shutil.rmtree(copy.path, ignore_errors=True)
+            _discard(copy.path)
 
 
 def drop_abandoned_copy() -> None:
@@ -110,7 +110,16 @@ def drop_abandoned_copy() -> None:
     copy = VenvCopy()
     if os.path.isdir(copy.path):
         with suppress(OperationError), _held():
-            shutil.rmtree(copy.path, ignore_errors=True)
+            _discard(copy.path)
+
+
+def _discard(path: str) -> None:
+    """Remove a copy, even if a package's code has made directories in it read-only."""
+    shutil.rmtree(path, ignore_errors=True)
+    for directory, _, _ in os.walk(path):
+        with suppress(OSError):
+            os.chmod(directory, 0o700)
+    shutil.rmtree(path, ignore_errors=True)
 
 
 def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
