@@ -43,7 +43,7 @@ _READER_ALONE = (
     " that matches ",
     "occurs twice; the first entry counts",
     "or newer; this is",  # which the program's own version decides
-    "leaves the plugin",  # which links decide, too
+    "is outside the plugin",  # which links decide, too
 )
 
 

@@ -4,8 +4,6 @@
 `plugins/.versions/<name>/<version>/tree`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -49,7 +47,7 @@ class DirectoryPlugin(Record):
 def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.
 
-    The name and the scripts of `entry` stay if it has any. Raises PluginError naming file and key,
+    A name and scripts in `entry` take precedence. Raises PluginError naming file and key,
     also for a path outside the plugin, and if this program is older than `min_version`.
     """
     path, scripts = os.path.join(root, FILE_NAME), entry.scripts
@@ -121,10 +119,10 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
         entry = Entry(name, "local", os.path.realpath(root) if linked else "", dev=linked)
     try:
         if not is_plugin_name(name):
-            what = "cannot be a plugin's name"
+            what = "is not a valid plugin name"
             raise PluginError(Problem(root, what, f"rename the directory: {NAME_RULE}"))
         if linked and not entry.dev:
-            raise PluginError(Problem(root, "leads out of the plugins directory"))
+            raise PluginError(Problem(root, "links to a place outside the plugins directory"))
         return read_plugin(root, entry)
     except HostError as error:
         return DirectoryPlugin(entry, root, problem=error.problem)
@@ -133,11 +131,11 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
 def _inside(root: str, relative: str, what: str) -> str:
     """Return the path of `relative` in the plugin at `root`.
 
-    Raises PluginError if it leaves the plugin, even by a link.
+    Raises PluginError if it is outside the plugin, even by a link.
     """
     path = os.path.join(root, relative)
     top = os.path.realpath(root)
     real = os.path.realpath(path)
     if relative.startswith("/") or (real != top and not real.startswith(top + os.sep)):
-        raise PluginError(Problem(root, f"{relative} leaves the plugin", key=what))
+        raise PluginError(Problem(root, f"{relative} is outside the plugin", key=what))
     return path

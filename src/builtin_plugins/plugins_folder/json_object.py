@@ -1,7 +1,5 @@
 """Read untrusted JSON objects from files, within limits, and check them key by key."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any
@@ -56,5 +54,5 @@ def text(path: str, values: dict[str, Any], key: str) -> str:
     """Return the string at `key`, "" if it is absent or null; raises as `typed`, and for a NUL."""
     value: str = typed(path, values, key, str, "a string") or ""
     if "\0" in value:
-        raise PluginError(Problem(path, "contains a NUL", key=key))
+        raise PluginError(Problem(path, "contains a NUL character", key=key))
     return value

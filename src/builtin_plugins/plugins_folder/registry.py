@@ -13,8 +13,6 @@ the local file, which has the same format and is read second: the keys of an ent
 the shared entry of the same name.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping
@@ -31,7 +29,7 @@ SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/r
 # Where the files of each kind of plugin are: in versions that this program keeps, in a directory of
 # the user, or in the Python environment.
 KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
-NAME_RULE = "use a-z, 0-9 and ._-, and no word of this program"
+NAME_RULE = "use a-z, 0-9 and ._-; self, help and setup are reserved"
 
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
 _RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
@@ -107,7 +105,7 @@ class Registry:
     """The registry's content: valid entries in order, and the problems of others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
-    untouched. Unless the file `exists`, nothing is known of any plugin.
+    untouched. `exists` is whether there is a file.
     """
 
     def __init__(
@@ -135,7 +133,7 @@ class Registry:
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the one of the same name but keep its unknown keys.
 
-        If a team shares the file, only `team` changes it; else the local file gets what differs.
+        If there is a local file, it gets what differs from the shared entry, unless `team` is set.
         """
         self.entries[entry.name] = entry
         fields, shared = entry.fields(), _item(self.values, entry.name)
@@ -173,7 +171,7 @@ def read_entry(item: dict[str, Any]) -> Entry:
     """Check an item of the file and return it as an entry; raises PluginError."""
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
-        raise PluginError(f"{name!r} cannot name a plugin")
+        raise PluginError(f"{name!r} is not a valid plugin name")
     versions = typed(name, item, "versions", list, "an array") or []
     fields: dict[str, Any] = {"scripts": read_scripts(name, item), "versions": tuple(versions)}
     for key, default in Entry("", "").values().items():
@@ -187,7 +185,7 @@ def read_entry(item: dict[str, Any]) -> Entry:
         raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
     for one in (*versions, *filter(None, [entry.version_dir])):
         if not isinstance(one, str) or not _VERSION_DIR.match(one):
-            raise PluginError(Problem(name, f"{one!r} cannot name a version's directory"))
+            raise PluginError(Problem(name, f"{one!r} is not a valid version"))
     return entry
 
 

@@ -49,7 +49,7 @@ def test_a_rewrite_keeps_what_it_does_not_know(tmp_path: Path) -> None:
     path = _write(tmp_path, text)
     os.chmod(path, 0o640)
     registry = read_registry(path)
-    assert [one.text for one in registry.problems] == ["3 cannot name a plugin"]
+    assert [one.text for one in registry.problems] == ["3 is not a valid plugin name"]
     registry.put(Entry("acme", "local", source="/x", dev=True))
     registry.put(Entry("new", "local"))
     write_registry(path, registry)

@@ -1,7 +1,5 @@
 """Catalogues: the lists of a team's plugins that cli.json names under "team"."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress
@@ -53,7 +51,7 @@ class Listed(NamedTuple):
 def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
     """Return the plugin that a catalogue lists under the name `text`.
 
-    Returns None if `text` is another form of SOURCE or cli.json names no catalogue. Raises
+    Returns None if `text` is another form of SOURCE, or if no catalogue is configured. Raises
     UsageError if none of the catalogues lists it.
     """
     if is_path(text) or not is_plugin_name(text) or not session.installation.config.catalogues:
@@ -62,7 +60,7 @@ def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
     if text not in listed:
         command = f"{session.program} self plugin add"
         near = [f"{command} {name}" for name in closest(text, listed)]
-        what = f"{text}: no catalogue lists it; {other_forms(text)}"
+        what = f"{text}: not in any catalogue; {other_forms(text)}"
         raise UsageError(what, suggestions=near)
     return listed[text]
 
@@ -70,7 +68,8 @@ def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
 def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
     """Return the plugins of all catalogues by name, and cache the names for Tab completion.
 
-    The first of two plugins of the same name wins. Raises HostError if a catalogue cannot be read.
+    If two plugins have the same name, the first is used. Raises HostError if a catalogue cannot be
+    read.
     """
     found: dict[str, Listed] = {}
     for address in session.installation.config.catalogues:
@@ -112,7 +111,7 @@ def parse_catalogue(path: str, content: bytes) -> tuple[list[Listed], list[Probl
 def _parsed(fields: Fields) -> Listed:
     name = fields.filled("name", required=True)
     if not is_plugin_name(name):
-        raise fields.refused("name", "cannot name a plugin; use a-z, 0-9, ., _ and -")
+        raise fields.refused("name", "not a valid plugin name; use a-z, 0-9, ., _ and -")
     more = [fields.text(key) for key in ("ref", "sha256", "description", "owner")]
     return Listed(name, fields.filled("source", required=True), *more)
 

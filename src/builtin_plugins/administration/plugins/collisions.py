@@ -1,6 +1,4 @@
-"""Commands of a plugin that another plugin already has, and which of the two would run."""
-
-from __future__ import annotations
+"""Find commands that several plugins define, and which of them runs."""
 
 import json
 import os
@@ -21,20 +19,19 @@ from host.run.lock import Lock
 
 
 def check_collisions(session: Session, found: PluginVersion, *, force: bool = True) -> None:
-    """Warn of each collision of the commands that are found by reading a plugin.
+    """Warn about each command in a plugin's files that another plugin already has.
 
-    Commands that the plugin already had are ignored. Raises PluginError for any collision without
-    `force`, for one that the new plugin would win, and for a package with the name of another
-    plugin, because only one plugin of each name is loaded.
+    Commands that this plugin had before are ignored. Without `force` the first such command raises
+    PluginError. So does a command that the plugin would replace, and a package with an entry point
+    that has the name of another plugin, because only one of them can be loaded.
     """
     lock, entry = session.plugins_known, found.entry
     for name in found.names:
         there = lock.plugins.get(name)
         if there and there.project != entry.name:
             raise PluginError(
-                f"{entry.name}: its plugin {name} has the name of one of {there.distribution}, "
-                "and only one plugin of a name works",
-                "ask for another name" if there.ours else "remove that one first",
+                f"{entry.name}: its entry point {name} has the name of one of {there.distribution}",
+                "ask its author to rename it" if there.ours else "remove that plugin first",
             )
     own, others = declarations(lock, entry)
     entries = effective_registry(session.installation.plugins_dir).entries.values()
@@ -51,7 +48,7 @@ def check_collisions(session: Session, found: PluginVersion, *, force: bool = Tr
 def check_collisions_in_copy(
     session: Session, entry: Entry, tx: Transaction, *, force: bool
 ) -> None:
-    """Check the same for a distribution that is installed in the copy of the environment.
+    """Check a package in the same way, after it was installed into the copy of the environment.
 
     A process there starts this program and asks the plugins, so commands that only Python code
     declares are included. Raises OperationError if the process does not start, PluginError also
@@ -97,26 +94,30 @@ def _answer() -> None:
 
 
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
-    """Warn of collisions, or raise PluginError; each maps to whether the existing command wins."""
+    """Warn about existing commands, or raise PluginError.
+
+    `taken` maps a line about each existing command to whether that command still runs.
+    """
     for line, is_kept in taken.items():
         if not is_kept:
             raise PluginError(
-                f"{line}, which {entry.name} would replace",
+                f"{line}; {entry.name} must not replace it",
                 "disable or remove one of the two plugins",
             )
     if taken and not force:
         more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
         raise PluginError(
-            f"{next(iter(taken))}{more}", f"--force adds {entry.name}, the existing one wins"
+            f"{next(iter(taken))}{more}",
+            f"--force adds {entry.name} anyway, and the existing command is used",
         )
     for line in taken:
-        session.messages.warn(f"{line} and wins")
+        session.messages.warn(f"{line}; the existing command is used")
 
 
 def _taken(
     words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
 ) -> dict[str, bool]:
-    """Map a line for each command that already exists to whether it would still win."""
+    """Map a line about each command that already exists to whether that command still runs."""
     before, taken = Catalog(others), {}
     for one in sorted(words):
         there = before.find(one)

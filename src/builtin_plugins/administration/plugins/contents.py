@@ -1,7 +1,5 @@
 """The contents of a plugin, read from its files only: none of its code is imported or run."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re
@@ -75,7 +73,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
     file = os.path.join(plugin.root, FILE_NAME)
     for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
         if path and not os.path.exists(path):
-            raise PluginError(Problem(file, f"there is no {path}", key=key))
+            raise PluginError(Problem(file, f"{path} does not exist", key=key))
     tree = Tree(plugin.tree, scripts=plugin.scripts)
     catalog = Catalog(Lock([tree]))
     found = contents(catalog, (), deep=True)
@@ -212,7 +210,7 @@ def refuse_package(
         return
     found = _PACKAGE_NAME.search(text)
     name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"
-    ways = f"from an index: {add} pip:{name}; or build a wheel and add that"
+    ways = f"add it from an index: {add} pip:{name}; or build a wheel and add that"
     if address:
         ways = f"add it with: {add} {shlex.quote(f'pip:{name} @ git+{address}')}"
     raise PluginError(f"{entry.source}: is a Python package, not a directory of commands", ways)

@@ -1,7 +1,5 @@
 """Installing and removing plugins of every kind."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -31,10 +29,10 @@ _EARLIER_VERSIONS = 3  # kept in addition to the current one
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
-    """Raise PluginError if a new plugin cannot have its name."""
+    """Raise PluginError if the name of a new plugin is invalid or taken."""
     hint = source_of(entry).name_hint
     if not is_plugin_name(entry.name):
-        raise PluginError(f"{entry.name!r} cannot name a plugin; {NAME_RULE}{hint}")
+        raise PluginError(f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{hint}")
     if entry.name in entries:
         raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
@@ -48,8 +46,8 @@ def ensure_built(
     entry = staged.entry
     version = entry.version or f"at commit {entry.commit[:12]}"
     session.show_lines(
-        f"{entry.name} {version} has no wheel. Building one runs the package's own code; what the "
-        "package adds is shown after that"
+        f"{entry.name} {version} has no wheel. Building one runs the package's own code. The new "
+        "commands are shown after the build"
     )
     confirm("Build it?", yes, "nothing was changed")
     return source_of(entry).build(tx)
@@ -119,12 +117,12 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 def remove(entry: Entry, tx: Transaction) -> str:
     """Remove a plugin; return where its only copy is kept, "" if there is another.
 
-    The mark in the registry lets the next change finish a killed removal.
+    The entry is marked first, so that the next change can finish a killed removal.
     """
     path = registry_path(tx.plugins_dir)
     if read_registry(path).is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
-        raise PluginError(what, "disable it, or take it out of that file for all")
+        raise PluginError(what, "disable it, or remove it from that file for everybody")
     source = source_of(entry)
     source.prepare_removal(tx)
     with registry_transaction(tx) as (registry, undo):

@@ -1,6 +1,4 @@
-"""The preview of a plugin: what adding or updating it would change."""
-
-from __future__ import annotations
+"""The preview of a plugin: what adding or updating it changes."""
 
 from collections.abc import Iterable
 from contextlib import suppress
@@ -24,8 +22,7 @@ def preview(
 ) -> None:
     """Print what a version adds, or what it changes from `former`.
 
-    Warns of definitions that would be ignored. Raises PluginError if the plugin would override
-    commands of others or has the name of another plugin.
+    Warns about invalid definitions. Raises PluginError as `check_collisions`.
     """
     plugins_dir = session.installation.plugins_dir
     before = source_of(former).contents_now(plugins_dir) if former else None
@@ -88,7 +85,7 @@ def _uses(found: PluginVersion) -> dict[str, list[str]]:
 
 
 def _differs(old: Definition, new: Definition) -> bool:
-    """Return whether a command's own files differ; those of a package are no longer there."""
+    """Return whether the files of a command differ; False if the old files no longer exist."""
     before, after = _own_files(old), _own_files(new)
     return bool(before and after) and before != after
 
@@ -101,11 +98,11 @@ def _own_files(one: Definition) -> dict[str, bytes]:
 
 
 def why_it_stays(session: Session, entry: Entry) -> str:
-    """Return why `update` would skip a plugin, "" if it would not."""
+    """Return why `update` skips a plugin, "" if it does not."""
     if entry.is_local:
         return "edits take effect at once"
     if source_of(entry).is_one_version:
-        other = f"another version comes with: {session.program} self plugin add WHEEL"
+        other = f"to install another version: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"
     return f"stays at {entry.ref or version_text(entry)}" if entry.pinned else ""
 

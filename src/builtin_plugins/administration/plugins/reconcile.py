@@ -5,8 +5,6 @@ a removal marks its entry first. So a killed change leaves the old registry or t
 `reconcile` makes the rest agree: links, versions, stages, directories that the user put there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time
@@ -86,7 +84,7 @@ def _clear(plugins_dir: str) -> None:
     """Remove the unfinished files of killed changes; never follow a link to others' files."""
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
-            raise PluginError(f"{plugins_dir}/{name}: is a link", "remove it")
+            raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
     for name in (FILE_NAME, LOCAL, LAST):
         atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     for stage in abandoned(plugins_dir):

@@ -199,7 +199,7 @@ def test_repair_never_follows_a_link(install: Install, tmp_path: Path, name: str
     if name.startswith(".cli-stage-"):  # no name of ours, so it is in nobody's way
         assert removed.all == (0, "removed packed\n", "")
     else:
-        assert removed.all == (1, "", f"cli: {own}: is a link; remove it\n")
+        assert removed.all == (1, "", f"cli: {own}: must not be a link; remove it\n")
     assert own.is_symlink()
     assert sorted(theirs.rglob("*")) == before
 

@@ -20,8 +20,8 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     refused = answering(made, "n\n", "add", "pip:acme-cli")
     assert refused.status == 1
     assert refused.stdout == (
-        "acme-cli 1.0 has no wheel. Building one runs the package's own code; what the package "
-        "adds is shown after that\n"
+        "acme-cli 1.0 has no wheel. Building one runs the package's own code. The new commands "
+        "are shown after the build\n"
     )
     assert "Build it? [y/N] " in refused.stderr
     assert refused.stderr.endswith("cli: error: nothing was changed\r\n")
@@ -71,8 +71,8 @@ def test_wheels_named_like_what_this_program_needs(
         for source in (str(path), f"pip:{name}==99"):
             done = plugin(made, "add", source)
             last = done.stderr.splitlines()[-1]
-            said = "this program itself needs it, so it can be no plugin"
-            assert (done.status, last) == (1, f"cli: {canonicalize_name(name)}: {said}")
+            said = "cannot be a plugin: this program itself needs it"
+            assert (done.status, last) == (1, f"cli: {canonicalize_name(name)} {said}")
     environment.pip("--version")
     assert listed(made) == {}
 

@@ -260,8 +260,8 @@ def test_the_default_of_a_category(install: Install) -> None:
     made.write({"commands/d/category.json": there | {"default": "x"}})
     assert lint(made) == (
         1,
-        'commands/a/category.json:1:15: "default": there is no command none in this category\n'
-        'commands/d/category.json:1:15: "default": there is no command x in this category\n',
+        'commands/a/category.json:1:15: "default": this category has no command none\n'
+        'commands/d/category.json:1:15: "default": this category has no command x\n',
     )
 
 
@@ -341,7 +341,10 @@ def test_a_category_is_looked_at_too(install: Install) -> None:
 
 PLUGINS = {
     "manifest": ({"p/plugin.json": {"directory": 1}}, 'p/plugin.json:1:2: "directory": expected a'),
-    "leaves": ({"p/plugin.json": {"directory": ".."}}, 'p:1:1: "directory": .. leaves the plugin'),
+    "leaves": (
+        {"p/plugin.json": {"directory": ".."}},
+        'p:1:1: "directory": .. is outside the plugin',
+    ),
     "hooks": ({"p/plugin.json": {"hooks": "h.py"}}, 'p/plugin.json:1:2: "hooks": /'),
     "registry": (
         {"registry.json": '{\n "version": null}'},

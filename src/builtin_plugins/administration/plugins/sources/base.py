@@ -1,7 +1,5 @@
 """The interface of plugin sources: one class per kind, in the module of that name."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import ExitStack, suppress
@@ -33,7 +31,7 @@ class PluginSource:
 
     The methods here serve directory plugins; `plugins/<name>` is a link to the current version.
 
-    `entry` is the plugin's entry in the registry, as far as it is known before fetching; its
+    `entry` is the plugin's entry in the registry, with what is known before fetching; its
     source has no credentials. `address` is fetched and may contain credentials. With a commit or
     checksum exactly that version is fetched, else the newest that is not older than `version`.
     """
@@ -75,7 +73,7 @@ class PluginSource:
 
     @property
     def is_pinned(self) -> bool:
-        """Return whether only one version can match the source as the user wrote it."""
+        """Return whether the source, as the user wrote it, can only mean one version."""
         return False
 
     # How a version is fetched, and what is installed now.

@@ -1,7 +1,5 @@
 """Copy or download a file, and check it against a SHA-256."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -32,7 +30,7 @@ def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
 
 
 def checked(path: str | Path, wanted: str, called: str = "") -> str:
-    """Return the SHA-256 of a file; raises OperationError if `wanted` is another one, not "".
+    """Return the SHA-256 of a file; raises OperationError if it is not `wanted`, unless that is "".
 
     The error names the file `called`, if that is not "".
     """

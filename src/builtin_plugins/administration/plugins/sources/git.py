@@ -3,8 +3,6 @@
 So no hook, template, filter, attribute or submodule of the repository has any effect.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable
@@ -18,7 +16,6 @@ from builtin_plugins.io.git import Git, GitTimeoutError, login_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 
-FETCHED = "only https, ssh, git and file are fetched with git"
 SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")  # user/repository
 _SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
 _SCHEMES = ("https", "ssh", "git", "file")
@@ -64,7 +61,8 @@ def git_address(text: str) -> str:
     """Return the address in the URL `text`; raises UsageError if git cannot fetch it."""
     address = text[len("git+") :] if text.lower().startswith("git+") else text
     if address.partition("://")[0].lower() not in _SCHEMES:
-        raise UsageError(f"{masked_text(address)}: {FETCHED}")
+        what = "git takes only https, ssh, git and file addresses"
+        raise UsageError(f"{masked_text(address)}: {what}")
     return address
 
 
@@ -109,7 +107,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
             return found[name], name != wanted[0]
     if _SHORT_COMMIT.match(ref):
         return ref, True
-    what = f"there is no branch, tag or commit {ref}" if ref else "it has no commit"
+    what = f"there is no branch, tag or commit {ref}" if ref else "has no commits"
     raise OperationError(f"{address}: {what}")
 
 
@@ -171,7 +169,7 @@ def _submodules(git: Git, commit: str) -> list[str]:
     listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
     rows = [row.partition(b"\t")[::2] for row in listed]  # mode, type, object, size; name
     if len(rows) > MOST_FILES:
-        raise OperationError(f"more than {MOST_FILES} members")
+        raise OperationError(f"more than {MOST_FILES} files")
     sizes = (facts.split()[3] for facts, _ in rows)
     if sum(int(size) for size in sizes if size.isdigit()) > MOST_BYTES:
         raise OperationError(f"more than {MOST_BYTES} bytes unpacked")

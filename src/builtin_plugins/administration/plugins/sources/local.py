@@ -1,7 +1,5 @@
 """Local plugins: a link to the author's own directory, so that each edit takes effect at once."""
 
-from __future__ import annotations
-
 import os
 from contextlib import ExitStack
 
@@ -20,10 +18,6 @@ class Source(PluginSource):
     def address_of_directory(path: str) -> str:
         return path
 
-    @property
-    def argument(self) -> str:
-        return ""
-
     def fetch(self, tx: Transaction) -> PluginVersion:
         source, root = self.address, os.path.realpath(self.address)
         plugins_dir = os.path.realpath(tx.plugins_dir)
@@ -32,9 +26,6 @@ class Source(PluginSource):
         if plugins_dir.startswith(os.path.join(root, "")):
             raise OperationError(f"{source}: contains the plugins directory")
         return self.described(self.entry, tx, root)
-
-    def is_present(self, plugins_dir: str) -> bool:
-        return os.path.isdir(os.path.join(plugins_dir, self.entry.name))
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         place = os.path.join(tx.plugins_dir, self.entry.name)

@@ -4,8 +4,6 @@ Downloading a wheel runs none of its code. The code of a source distribution doe
 is searched for, but runs when pip downloads it and whenever it is built.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys
@@ -57,7 +55,7 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     else:
         file = _locked(wanted, tx).get("sdist")
         if not file:
-            raise OperationError(f"{wanted}: has neither a wheel for this machine nor its source")
+            raise OperationError(f"{wanted}: no wheel for this machine and no source distribution")
         source, digest = _bring(file, sha256, sources, tx)
     return build_from(source, tx), digest
 

@@ -3,8 +3,6 @@
 Only the form of SOURCE matters, never which files or packages happen to exist.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from urllib.parse import urlsplit
@@ -33,10 +31,10 @@ def parse_source(
     if sha256 and not _SHA256.match(sha256.lower()):
         raise UsageError("--sha256: expected 64 hexadecimal digits")
     if not text or text.startswith("-"):
-        raise UsageError(f"{masked_text(text) or 'an empty text'} cannot be a SOURCE")
+        raise UsageError("SOURCE must not be empty or begin with -")
     if (site or ssh) and not SHORT.match(text):
         option = f"--{site}" if site else "--ssh"
-        raise UsageError(f"{option} goes with user/repository; {masked_text(text)} is none")
+        raise UsageError(f"{option} can only be used with user/repository, not {masked_text(text)}")
     kind, address = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
     source = source_of(Entry("", kind, address, sha256=sha256.lower()))
     source.stored(address)  # raises UsageError for an invalid address
@@ -44,11 +42,13 @@ def parse_source(
         raise UsageError(f"--ref {ref}: the source already names {source.ref_in_address}")
     ref = ref or source.ref_in_address
     if not _REF.match(ref):
-        raise UsageError(f"--ref {ref}: not a branch, tag or commit")
+        raise UsageError(f"--ref {ref}: not a valid branch, tag or commit")
     if ref and not source.is_from_git:
-        raise UsageError(f"--ref goes with a git repository; {source.entry.source} is none")
+        raise UsageError(f"--ref can only be used with a git repository, not {source.entry.source}")
     if sha256 and not source.has_checksum:
-        raise UsageError("--sha256 goes with an archive or a wheel", "git has --ref COMMIT")
+        raise UsageError(
+            "--sha256 can only be used with an archive or a wheel", "for git, use --ref COMMIT"
+        )
     facts = {"dev": source.entry.is_local, "pinned": source.is_pinned}
     source.entry = source.entry.replaced(ref=ref, **facts)
     return source
@@ -65,7 +65,9 @@ def checked_entry(entry: Entry) -> Entry:
         return entry
     parsed = parse_source(source.argument, ref=entry.ref)
     if type(parsed) is not type(source):
-        raise UsageError(f"{entry.name}: {parsed.entry.source} is no source of kind {entry.kind}")
+        raise UsageError(
+            f"{entry.name}: {parsed.entry.source} is not a source of kind {entry.kind}"
+        )
     found = parsed.entry
     return entry.replaced(source=found.source, ref=found.ref) if entry.is_package else entry
 
@@ -94,7 +96,7 @@ def _by_path(text: str) -> tuple[str, str]:
     if kind := _by_suffix(path):
         return kind, path
     suffixes = [suffix for kind in KINDS for suffix in source_class(kind).suffixes]
-    raise UsageError(f"{masked_text(text)}: a file that ends in none of {' '.join(suffixes)}")
+    raise UsageError(f"{masked_text(text)}: expected a file that ends in {', '.join(suffixes)}")
 
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
@@ -105,10 +107,10 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     for kind in KINDS:
         if address := source_class(kind).address_of(text, site, ssh=ssh):
             return kind, address
-    raise UsageError(f"{masked_text(text)}: neither a path nor a package", other_forms(text))
+    raise UsageError(f"{masked_text(text)}: not a valid SOURCE", other_forms(text))
 
 
 def other_forms(text: str) -> str:
     """Return what to write instead of a bare word."""
     shown = masked_text(text)
-    return f"write ./{shown} for a directory here, or pip:{shown} for a package"
+    return f"write ./{shown} for a directory, or pip:{shown} for a package"

@@ -4,8 +4,6 @@ Their code runs only after the user agrees: `fetch` downloads a wheel and only r
 and `prepare_install` are called after the question.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from contextlib import ExitStack, suppress
@@ -215,9 +213,9 @@ def _staged(path: str, entry: Entry) -> PluginVersion:
     found = read_wheel(path, entry)
     name = found.entry.name
     if not found.names:
-        raise PluginError(f"{name}: is not a plugin; it has no entry point for {PROJECT}")
+        raise PluginError(f"{name} is not a plugin: it has no entry point in the group {PROJECT}")
     if name in distributions.protected():
-        raise PluginError(f"{name}: this program itself needs it, so it can be no plugin")
+        raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
     if entry.name not in ("", name):
-        raise PluginError(f"{entry.name}: the fetched package is called {name}")
+        raise PluginError(f"{entry.name}: the fetched package has the name {name}")
     return found

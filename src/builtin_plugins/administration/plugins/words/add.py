@@ -1,7 +1,5 @@
 """`self plugin add`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.plugins.catalogue import listed_plugin
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install
@@ -38,40 +36,40 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """Add a plugin from SOURCE.
 
     SOURCE is one of
-      name                      of a catalogue that cli.json names, at its version
-      ./directory               linked, so each edit takes effect at once
-      user/repo, a git address  cloned (https, ssh, git, file)
-      .tar.gz, .zip             a path or an https address
-      .whl                      a path or an https address, installed with pip
-      pip:REQUIREMENT           installed with pip into this program's environment
+      name                      a plugin in a catalogue that cli.json names
+      ./directory               a directory; it is linked, so edits take effect at once
+      user/repo, a git address  a repository to clone (https, ssh, git, file)
+      .tar.gz, .zip             an archive: a path or an https address
+      .whl                      a wheel: a path or an https address
+      pip:REQUIREMENT           a package for this program's environment
       'pip:NAME @ git+https://…'
-                                cloned, built and installed with pip
+                                a repository to build such a package from
 
-    In an installation made of a team's repository it is added for you alone, in
-    plugins/registry.local.json; with --team it goes into the registry.json that all share.
+    In an installation made from a team's repository, the plugin is added only for you, in
+    plugins/registry.local.json. With --team it is recorded in the shared registry.json.
 
-    Nothing of a plugin is run before you agree: it shows which commands and Python
-    hooks come, and on a terminal asks first.
+    No code of the plugin runs before you agree. The new commands and Python hooks are
+    shown first, with a question on a terminal.
     """
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
         if ref or sha256:
-            raise UsageError("--ref and --sha256 do not go with a name of a catalogue")
+            raise UsageError("--ref and --sha256 cannot be used with a name from a catalogue")
         wanted = listed.plugin_source(site=site, ssh=ssh)
         name = name or ("" if wanted.entry.is_package else listed.name)
     else:
         wanted = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
     if name and wanted.entry.is_package:
-        raise UsageError("--name does not go with a distribution; its name is its own")
+        raise UsageError("--name cannot be used with a package, which keeps its own name")
     if name:
         wanted.entry = wanted.entry.replaced(name=name)
     if prefix or split:
         if wanted.entry.is_package:
-            raise UsageError("--prefix and --split go with a directory of scripts")
+            raise UsageError("--prefix and --split can only be used with a directory of scripts")
         scripts = {key: text for key, text in (("prefix", prefix), ("split", split)) if text}
         wanted.entry = wanted.entry.replaced(scripts=scripts)
     there = _former(session, wanted.entry)
-    # Of a wheel, what the file holds now decides.
+    # The wheel at the same path may be another one now, so it is read again.
     if there and not source_of(there).is_one_version and _is_present(session, there):
         if team:
             _share(session, there)

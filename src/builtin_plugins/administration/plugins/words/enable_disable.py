@@ -1,7 +1,5 @@
 """`self plugin enable` and `self plugin disable`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.plugins.inventory import named_row
 from builtin_plugins.administration.plugins.reconcile import now
 from builtin_plugins.administration.plugins.transaction import registry_transaction, transaction
@@ -9,12 +7,12 @@ from host.cli.session import Session
 
 
 def enable(session: Session, name: str) -> None:
-    """Switch the plugin NAME on."""
+    """Enable the plugin NAME."""
     _switch(session, name, on=True)
 
 
 def disable(session: Session, name: str) -> None:
-    """Switch the plugin NAME off: its files stay, its Python is not imported."""
+    """Disable the plugin NAME: its files stay, but its Python code is not imported."""
     _switch(session, name, on=False)
 
 

@@ -1,7 +1,5 @@
 """`self plugin list`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.inventory import Row, inventory
 from host import masked_text
@@ -12,9 +10,9 @@ _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
 
 
 def command(session: Session, format: str) -> None:
-    """List all plugins: directories, those from git, archives and pip.
+    """List all plugins, whatever their kind.
 
-    Text shows the words that each adds; JSON all its commands.
+    The text shows the first words of each plugin's commands; JSON has all commands.
     """
     rows = inventory(session)
     if format == "json":

@@ -1,4 +1,4 @@
-"""The names of plugins, for Tab: from files here alone, because a shell waits."""
+"""The names of plugins for Tab, read only from local files because a shell waits."""
 
 import os
 

@@ -1,7 +1,5 @@
 """`self plugin remove`."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.plugins.install import remove
@@ -15,16 +13,16 @@ from host.cli.session import Session
 
 
 def command(session: Session, name: str, yes: bool) -> None:
-    """Remove the plugin NAME, also one that is only half there.
+    """Remove the plugin NAME, even if some of its files are missing.
 
-    A linked plugin's own files are never touched. A directory that was dropped into
-    plugins/ is kept in plugins/.removed. A distribution is uninstalled with pip.
+    The files of a linked plugin are never touched. A directory that was dropped into
+    plugins/ is moved to plugins/.removed. A package is uninstalled with pip.
     """
     with transaction(session) as tx:
         row = _row(session, name)
         entry = row.entry
         if entry.is_package and row.state != "missing":
-            session.messages.line(f"this uninstalls the distribution {entry.name}")
+            session.messages.line(f"this uninstalls the package {entry.name}")
             warn_of_sharing(session, entry, "removes")
         confirm(f"Remove {entry.name}?", yes, "nothing was removed")
         kept = remove(entry, tx)
@@ -38,7 +36,7 @@ def command(session: Session, name: str, yes: bool) -> None:
 
 
 def _row(session: Session, name: str) -> Row:
-    """Return the plugin of that name, also an unlisted one of which something is left."""
+    """Return the plugin of that name, even if only some of its files are left."""
     store, rows = store_of(session.installation.plugins_dir, name), inventory(session)
     half = find_row(rows, name) is None and is_plugin_name(name)
     if half and any(map(os.path.lexists, (store.link, store.directory))):

@@ -1,7 +1,5 @@
 """`self plugin rollback`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
@@ -14,17 +12,17 @@ from host.run.text import EMPTY
 
 
 def command(session: Session, name: str, version: str | None) -> None:
-    """Go back to an earlier VERSION of the plugin NAME, or to the one before.
+    """Return to VERSION of the plugin NAME, by default to the version before.
 
-    The last three are kept. VERSION is a version, or the beginning of a commit or
-    checksum; `self plugin show NAME` names them.
+    The last three versions are kept; `self plugin show NAME` lists them. VERSION is a
+    version, or the beginning of a commit or checksum.
     """
     row = named_row(session, name)
     plugins_dir = session.installation.plugins_dir
     entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    # A wheel is one version; any other source, which may have moved, has them all.
+    # Each wheel has a source of its own. Any other source has all versions, at its newest address.
     fixed = any(source_of(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)

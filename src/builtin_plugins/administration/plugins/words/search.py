@@ -1,7 +1,5 @@
 """`self plugin search`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
 from host import OperationError
@@ -11,14 +9,14 @@ _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
 
 
 def command(session: Session, text: tuple[str, ...], format: str, timeout: float) -> None:
-    """Find plugins that have TEXT in their name, description, owner or source.
+    """Find plugins with TEXT in their name, description, owner or source.
 
-    Of several words each must be there somewhere; the case of letters makes no difference.
-    Without TEXT all are shown. One without a version (-) cannot be added by its name.
+    If TEXT is several words, all must match, in upper or lower case. Without TEXT all
+    plugins are shown. A plugin without a version (-) cannot be added by its name.
     """
     if not session.installation.config.catalogues:
         add = 'add "team": {"catalogue": ["https://…/catalogue.json"]}'
-        raise OperationError(f"{session.layout.config_file}: names no catalogue", add)
+        raise OperationError(f"{session.layout.config_file}: no catalogue is configured", add)
     wanted = [word.casefold() for word in text]
     listed = fetch_catalogues(session, timeout).values()
     found = [one for one in listed if all(word in " ".join(one).casefold() for word in wanted)]

@@ -1,7 +1,5 @@
 """`self plugin show`."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row
@@ -12,7 +10,7 @@ from host.cli.session import Session
 
 
 def command(session: Session, name: str, format: str) -> None:
-    """Show all about the plugin NAME; nothing of it is run."""
+    """Show the details of the plugin NAME; none of its code is run."""
     row = named_row(session, name)
     if format == "json":
         values = row.described() | {"versions": list(row.entry.versions)}

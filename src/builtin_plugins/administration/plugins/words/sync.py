@@ -1,7 +1,5 @@
 """`self plugin sync`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -20,13 +18,13 @@ from host.cli.session import Session
 
 
 def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float) -> None:
-    """Bring in what the registry, or a colleague's registry FILE, lists and is not here.
+    """Install the plugins that a registry lists and this installation lacks.
 
-    Each plugin comes at exactly the recorded commit, version and checksum. Plugins
-    that only this installation has stay.
+    The registry is that of this installation, or a colleague's registry FILE. Each plugin
+    is installed at exactly the recorded commit, version and checksum. Other plugins stay.
     """
     if file is not None and not os.path.exists(file):
-        raise UsageError(f"{file}: there is no such file")
+        raise UsageError(f"{file}: no such file")
     path = file or registry_path(session.installation.plugins_dir)
     wanted = read_registry(path, shared=file is not None)
     bring_in(session, wanted, dry_run=dry_run, yes=yes, timeout=timeout)
@@ -35,7 +33,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
 def bring_in(
     session: Session, wanted: Registry, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
-    """Bring in what the registry `wanted` lists and is not here."""
+    """Install the plugins of the registry `wanted` that this installation lacks."""
     plugins_dir = session.installation.plugins_dir
     own = read_registry(registry_path(plugins_dir))
     for problem in wanted.problems:
@@ -57,13 +55,13 @@ def bring_in(
 def lacking(
     session: Session, wanted: Iterable[Entry], own: dict[str, Entry], plugins_dir: str
 ) -> Iterator[Entry]:
-    """Yield the entries whose recorded version is not the one that is on here."""
+    """Yield the entries whose recorded version is not installed here."""
     for entry in wanted:
         there = own.get(entry.name)
         if entry.is_local:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
-                    f"{entry.name}: a directory on another machine; add it from your own copy"
+                    f"{entry.name}: a directory on another machine; add your own copy of it"
                 )
         elif (
             there is None
@@ -86,7 +84,7 @@ def bring(
     timeout: float,
     keep: bool = True,
 ) -> None:
-    """Install exactly the recorded version of a plugin, which `check` gets before.
+    """Install exactly the recorded version of a plugin, after `check` was called with it.
 
     Without `keep`, only fetch and check it; a package without a wheel is not built for that.
     """
@@ -97,10 +95,10 @@ def bring(
         source = source_of(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
         if keep:
-            staged = ensure_built(session, staged, tx, yes=True)  # bringing it in was agreed to
+            staged = ensure_built(session, staged, tx, yes=True)  # the user agreed before
         if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
-                f"its source provides {version_text(staged.entry)}, not {version_text(entry)}"
+                f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
             )
         check(staged)
         if keep:

@@ -1,7 +1,5 @@
 """`self plugin update`."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
@@ -19,14 +17,14 @@ from host.cli.session import Session
 def command(
     session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float
 ) -> None:
-    """Bring plugins to the newest version of their branch; without NAME all of them.
+    """Update plugins to the newest version of their branch; without NAME, all plugins.
 
-    A plugin added at a tag, a commit, a checksum or an exact version stays there. What
-    changes for you is shown first: commands that come and go, new sudo, new variables.
+    A plugin that was added at a tag, a commit, a checksum or an exact version stays there.
+    The changes are shown first: new and removed commands, new sudo, new variables.
     """
     change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
     if failed := for_each(session, _chosen(session, names), change):
-        raise OperationError(f"not updated: {', '.join(failed)}; they are as they were")
+        raise OperationError(f"not updated: {', '.join(failed)}; their old versions stay installed")
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:

@@ -153,9 +153,9 @@ def test_a_link_inside_is_kept(install: Install, tmp_path: Path, wrapping: str) 
 STAGED = {
     "command.json": ("demo/no/command.json", "{", "demo/no/command.json:1:2: "),
     "plugin.json": ("plugin.json", "{", "plugin.json:1:2: "),
-    "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": there is no x'),
-    "outside": ("plugin.json", {"directory": ".."}, '"directory": .. leaves the plugin'),
-    "hooks": ("plugin.json", {"hooks": "h.py"}, 'plugin.json: "hooks": there is no h.py'),
+    "directory": ("plugin.json", {"directory": "x"}, 'plugin.json: "directory": x does not exist'),
+    "outside": ("plugin.json", {"directory": ".."}, '"directory": .. is outside the plugin'),
+    "hooks": ("plugin.json", {"hooks": "h.py"}, 'plugin.json: "hooks": h.py does not exist'),
 }
 
 
@@ -235,7 +235,7 @@ def test_an_update_takes_no_command_of_a_later_plugin(
     done = plugin(made, "update", "first")
     assert (done.status, done.stderr) == (
         1,
-        "cli: demo hi is already a command of the plugin later, which first would replace; "
+        "cli: demo hi is already a command of the plugin later; first must not replace it; "
         "disable or remove one of the two plugins\n",
     )
     assert made.run("demo", "hi").stdout == "later\n"
@@ -246,5 +246,8 @@ def test_an_update_takes_no_command_of_a_later_plugin(
     site.add("/third.tar.gz", tar_of(plugin_files("demo/hi", "third")))
     forced = plugin(made, "add", f"{site.address}/third.tar.gz", "--force")
     assert forced.status == 0
-    assert "demo hi is already a command of the plugin first and wins" in forced.stderr
+    assert (
+        "demo hi is already a command of the plugin first; the existing command is used"
+        in forced.stderr
+    )
     assert made.run("demo", "hi").stdout == "first\n"

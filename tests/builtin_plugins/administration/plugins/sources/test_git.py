@@ -353,7 +353,7 @@ def test_modes_of_no_file_are_left_out(install: Install, repository: Repository,
 
 def test_repositories_without_a_commit(install: Install, repository: Repository) -> None:
     made = install()
-    said = f"cli: {repository.url}: it has no commit\n"
+    said = f"cli: {repository.url}: has no commits\n"
     repository.git("symbolic-ref", "HEAD", "refs/heads/gone")
     assert plugin(made, "add", repository.url).all == (1, "", said)
     assert plugin(made, "add", repository.url, "--ref", "main").status == 0
@@ -439,7 +439,7 @@ def test_thousands_of_files_are_bounded(install: Install, repository: Repository
     _object(repository, inner)
     done = plugin(made, "add", repository.url)
     assert done.status == 1
-    assert "more than 20000 members" in done.stderr
+    assert "more than 20000 files" in done.stderr
     assert hidden(made) == visible(made) == []
 
 

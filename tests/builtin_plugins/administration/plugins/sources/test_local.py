@@ -173,13 +173,14 @@ def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: P
     refused = plugin(made, "add", str(source))
     assert refused.status == 1
     assert refused.stderr == (
-        "cli: demo hi is already a command of commands/; --force adds acme, the existing one wins\n"
+        "cli: demo hi is already a command of commands/; --force adds acme anyway, and the "
+        "existing command is used\n"
     )
     assert registry(made) == {}
     forced = plugin(made, "add", str(source), "--force")
     assert (
         forced.status,
-        "demo hi is already a command of commands/ and wins" in forced.stderr,
+        "demo hi is already a command of commands/; the existing command is used" in forced.stderr,
     ) == (
         0,
         True,
@@ -218,14 +219,14 @@ BAD_MANIFESTS = {
     "not JSON": ("{", "plugin.json:1:2"),
     "array": ("[]", "expected an object"),
     "name a number": ('{"name": 1}', '"name": expected a string'),
-    "bad name": ('{"name": "../../x"}', "cannot name a plugin"),
-    "directory out": ('{"directory": "../.."}', "leaves the plugin"),
-    "directory absolute": ('{"directory": "/etc"}', "leaves the plugin"),
-    "directory missing": ('{"directory": "nothing"}', "there is no"),
-    "hooks out": ('{"hooks": "../h.py"}', "leaves the plugin"),
-    "hooks missing": ('{"hooks": "h.py"}', '"hooks": there is no'),
+    "bad name": ('{"name": "../../x"}', "is not a valid plugin name"),
+    "directory out": ('{"directory": "../.."}', "is outside the plugin"),
+    "directory absolute": ('{"directory": "/etc"}', "is outside the plugin"),
+    "directory missing": ('{"directory": "nothing"}', "nothing does not exist"),
+    "hooks out": ('{"hooks": "../h.py"}', "is outside the plugin"),
+    "hooks missing": ('{"hooks": "h.py"}', "h.py does not exist"),
     "key twice": ('{"name": "a", "name": "b"}', "occurs twice"),
-    "NUL": ('{"hooks": "a\\u0000b"}', "contains a NUL"),
+    "NUL": ('{"hooks": "a\\u0000b"}', "contains a NUL character"),
 }
 
 
@@ -242,7 +243,7 @@ def test_a_bad_plugin_json(install: Install, tmp_path: Path, text: str, reason: 
     bad = {f"plugins/bad/{name}": content for name, content in plugin_files("x/y").items()}
     made.write({**good, **bad, "plugins/bad/plugin.json": text})
     assert made.run("demo", "hi").stdout == "hi\n"
-    if reason not in ("cannot name a plugin", '"hooks": there is no'):
+    if reason not in ("is not a valid plugin name", "h.py does not exist"):
         assert listed(made)["bad"]["state"] == "broken"
 
 
@@ -252,7 +253,7 @@ def test_a_link_out_of_the_plugin_is_no_directory_of_it(install: Install, tmp_pa
     made.write({"plugins/a/plugin.json": {"directory": "in"}})
     (made.root / "plugins/a/in").symlink_to(outside)
     assert made.run("demo", "hi").status == 2
-    assert "leaves the plugin" in listed(made)["a"]["reason"]
+    assert "is outside the plugin" in listed(made)["a"]["reason"]
 
 
 @pytest.mark.parametrize(
@@ -407,8 +408,8 @@ def test_a_dropped_in_directory_named_like_a_word_of_the_program(
     write_tree(made.root / "plugins" / word, plugin_files("demo/hi"))
     row = listed(made)[word]
     place = made.root / "plugins" / word
-    rule = "use a-z, 0-9 and ._-, and no word of this program"
-    reason = f"{place}: cannot be a plugin's name; rename the directory: {rule}"
+    rule = "use a-z, 0-9 and ._-; self, help and setup are reserved"
+    reason = f"{place}: is not a valid plugin name; rename the directory: {rule}"
     assert (row["state"], row["reason"]) == ("broken", reason)
     assert made.run("demo", "hi").status == 2
     assert word not in registry(made)
@@ -459,7 +460,7 @@ def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -
     assert added.all == (
         1,
         "",
-        f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; from an index: "
-        "cli self plugin add pip:greet; or build a wheel and add that\n",
+        f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; add it from an "
+        "index: cli self plugin add pip:greet; or build a wheel and add that\n",
     )
     assert registry(made) == {}

@@ -27,8 +27,8 @@ Install = Callable[..., Made]
 
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 BUILT = (
-    "acme-cli at commit {} has no wheel. Building one runs the package's own code; what the "
-    "package adds is shown after that\n"
+    "acme-cli at commit {} has no wheel. Building one runs the package's own code. The new "
+    "commands are shown after the build\n"
 )
 
 
@@ -177,24 +177,24 @@ def test_what_is_built_must_be_the_plugin_that_was_named(
     other = plugin(made, "add", f"pip:other-cli @ git+{repository.url}")
     assert (other.status, other.stderr.splitlines()[-1]) == (
         1,
-        "cli: other-cli: the fetched package is called acme-cli",
+        "cli: other-cli: the fetched package has the name acme-cli",
     )
     needed = plugin(made, "add", f"pip:click @ git+{repository.url}")
-    assert "the fetched package is called acme-cli" in needed.stderr
+    assert "the fetched package has the name acme-cli" in needed.stderr
     wheel(repository.path, "acme-cli", "1.0", "", points={})
     repository.commit({})
     none = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}")
-    assert "is not a plugin; it has no entry point for cli_host" in none.stderr
+    assert "is not a plugin: it has no entry point in the group cli_host" in none.stderr
     missing = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}@nope")
     assert missing.stderr == f"cli: {repository.url}: there is no branch, tag or commit nope\n"
     assert (listed(made), hidden(made)) == ({}, [])
 
 
 REFUSED = {
-    "a @ git+http://h.test/a": "only https, ssh, git and file are fetched with git",
-    "a @ git+ext::sh": "only https, ssh, git and file are fetched with git",
-    "a @ git+git@h.test:a/b": "only https, ssh, git and file are fetched with git",
-    "a @ git+https://h.test/a@--upload-pack=x": "not a branch, tag or commit",
+    "a @ git+http://h.test/a": "git takes only https, ssh, git and file addresses",
+    "a @ git+ext::sh": "git takes only https, ssh, git and file addresses",
+    "a @ git+git@h.test:a/b": "git takes only https, ssh, git and file addresses",
+    "a @ git+https://h.test/a@--upload-pack=x": "not a valid branch, tag or commit",
     "a @ git+https://h.test/a@": "expected NAME @ git+ADDRESS or …@REF",
     "a @ git+https://h.test/a#subdirectory=b": "expected NAME @ git+ADDRESS or …@REF",
     "a @ git+https://h.test/a ; python_version > '3'": "not a requirement",
@@ -219,8 +219,11 @@ def test_options_that_do_not_go_with_it(install: Install) -> None:
     made, source = install(), "pip:a @ git+https://192.0.2.1/a@v1"
     for option, said in (
         (("--ref", "v2"), "cli: --ref v2: the source already names v1\n"),
-        (("--sha256", "0" * 64), "cli: --sha256 goes with an archive or a wheel; git has --ref "),
-        (("--name", "b"), "cli: --name does not go with a distribution; its name is its own\n"),
+        (
+            ("--sha256", "0" * 64),
+            "cli: --sha256 can only be used with an archive or a wheel; git has --ref ",
+        ),
+        (("--name", "b"), "cli: --name cannot be used with a package, which keeps its own name\n"),
     ):
         done = plugin(made, "add", source, *option)
         assert (done.status, done.stderr.startswith(said)) == (2, True), done.stderr
@@ -279,13 +282,13 @@ def test_a_package_is_refused_with_what_adds_it(
     done = plugin(made, "add", repository.url, "--ref", "main")
     assert done.all == (1, "", f"cli: {repository.url}: {what}add it with: {add}@main'\n")
     linked = plugin(made, "add", str(repository.path))
-    index = "from an index: cli self plugin add pip:acme-cli; or build a wheel and add that"
+    index = "add it from an index: cli self plugin add pip:acme-cli; or build a wheel and add that"
     assert linked.stderr == f"cli: {repository.path}: {what}{index}\n"
     packed = tmp_path / "acme-1.0.tar.gz"
     packed.write_bytes(tar_of(files, "acme-1.0/"))
     done = plugin(made, "add", str(packed))
     assert done.stderr == (
-        f"cli: {packed}: {what}from an index: cli self plugin add pip:acme-cli; or build a "
+        f"cli: {packed}: {what}add it from an index: cli self plugin add pip:acme-cli; or build a "
         "wheel and add that\n"
     )
     assert listed(made) == {}

@@ -70,7 +70,7 @@ def test_refused_sources(text: str) -> None:
 def test_refused_refs(install: Install, ref: str) -> None:
     done = plugin(install(), "add", "https://192.0.2.1/a", f"--ref={ref}")
     assert done.status == 2
-    assert "not a branch, tag or commit" in done.stderr
+    assert "not a valid branch, tag or commit" in done.stderr
 
 
 PATHS = {
@@ -104,7 +104,7 @@ def test_a_bare_word_is_neither(
     asked = {"PIP_INDEX_URL": "http://192.0.2.1/simple", "UV_DEFAULT_INDEX": "http://192.0.2.1/"}
     done = plugin(made, "add", word, cwd=tmp_path, env=asked, timeout=30)
     expected = (
-        f"cli: {word}: neither a path nor a package; write ./{word} for a directory here, "
+        f"cli: {word}: not a valid SOURCE; write ./{word} for a directory, "
         f"or pip:{word} for a package"
     )
     assert (done.status, done.stdout, done.stderr.strip()) == (2, "", expected)
@@ -112,12 +112,12 @@ def test_a_bare_word_is_neither(
 
 
 SITES = {
-    "--ssh ./acme": "--ssh goes with user/repository; ./acme is none",
-    "--ssh https://h.test/a": "--ssh goes with user/repository; https://h.test/a is none",
-    "--ssh git@h.test:a/b": "--ssh goes with user/repository; git@h.test:a/b is none",
-    "--ssh pip:acme": "--ssh goes with user/repository; pip:acme is none",
-    "--gitlab pip:acme": "--gitlab goes with user/repository; pip:acme is none",
-    "--bitbucket ./acme": "--bitbucket goes with user/repository; ./acme is none",
+    "--ssh ./acme": "--ssh can only be used with user/repository, not ./acme",
+    "--ssh https://h.test/a": "--ssh can only be used with user/repository, not https://h.test/a",
+    "--ssh git@h.test:a/b": "--ssh can only be used with user/repository, not git@h.test:a/b",
+    "--ssh pip:acme": "--ssh can only be used with user/repository, not pip:acme",
+    "--gitlab pip:acme": "--gitlab can only be used with user/repository, not pip:acme",
+    "--bitbucket ./acme": "--bitbucket can only be used with user/repository, not ./acme",
     "--gitlab --bitbucket a/b": (
         "self plugin add: --bitbucket and --gitlab cannot be given together"
     ),

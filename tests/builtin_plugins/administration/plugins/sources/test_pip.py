@@ -51,7 +51,7 @@ def test_a_requirement_added_updated_rolled_back_removed(environment: Environmen
     assert "\n    cloud disk disk\n" in plugin(made, "show", "acme-cli").stdout
     assert listed(made)["acme-cli"]["state"] == "disabled"
     removed = plugin(made, "remove", "acme-cli")
-    assert removed.stderr.splitlines()[0] == "this uninstalls the distribution acme-cli"
+    assert removed.stderr.splitlines()[0] == "this uninstalls the package acme-cli"
     assert removed.status == 0
     assert listed(made) == {}
     assert not environment.stage.exists()
@@ -152,7 +152,7 @@ def test_what_it_needs_comes_with_it_and_ours_stays(environment: Environment) ->
 def test_refused_wheels(environment: Environment, tmp_path: Path) -> None:
     made = environment.made
     plain = wheel(environment.wheels, "needed", "2.0", "", points={})
-    assert "it has no entry point for cli_host" in plugin(made, "add", str(plain)).stderr
+    assert "it has no entry point in the group cli_host" in plugin(made, "add", str(plain)).stderr
     own = wheel(tmp_path, "click", "99", "", points={"click": "click.plugin"})
     assert "this program itself needs it" in plugin(made, "add", str(own)).stderr
     evil = tmp_path / "evil-1.0-py3-none-any.whl"
@@ -171,7 +171,7 @@ def test_a_name_that_is_taken(environment: Environment, tmp_path: Path) -> None:
         twin = wheel(tmp_path, "a-twin", "1", "", points={name: "twin.plugin"})
         refused = plugin(made, "add", str(twin))
         assert refused.status == 1
-        assert f"a-twin: its plugin {name} has the name of one of {owner}, and on" in refused.stderr
+        assert f"a-twin: its entry point {name} has the name of one of {owner}; " in refused.stderr
     assert listed(made).keys() == {"acme-cli"}
 
 
@@ -301,7 +301,7 @@ def test_a_distribution_has_no_other_name(environment: Environment) -> None:
     made = environment.made
     path = environment.acme("1.0")
     for source in ("pip:acme-cli", str(path)):
-        said = "cli: --name does not go with a distribution; its name is its own\n"
+        said = "cli: --name cannot be used with a package, which keeps its own name\n"
         assert plugin(made, "add", source, "--name", "other").all == (2, "", said)
     assert registry(made) == {}
 
@@ -616,7 +616,7 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(with_uv: Environment)
         done = plugin(made, "add", str(made.root / "mine"), *force)
         assert (done.status, done.stderr) == (
             1,
-            "cli: cloud py is already a command of the plugin acme-cli, which mine would replace; "
+            "cli: cloud py is already a command of the plugin acme-cli; mine must not replace it; "
             "disable or remove one of the two plugins\n",
         )
     assert made.run("cloud", "py").stdout == "py 1.0\n"
@@ -624,8 +624,8 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(with_uv: Environment)
     refused = plugin(made, "add", str(twin))
     assert (refused.status, refused.stderr.splitlines()[-1]) == (
         1,
-        "cli: cloud py is already a command of the plugin acme-cli; --force adds twin-cli, the "
-        "existing one wins",
+        "cli: cloud py is already a command of the plugin acme-cli; --force adds twin-cli "
+        "anyway, and the existing command is used",
     )
     assert plugin(made, "add", str(twin), "--force").status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
@@ -661,7 +661,7 @@ def test_words_that_only_running_it_tells(with_uv: Environment) -> None:
     early = _declares(with_uv, "a-cli", "tuple('cloud py'.split())")
     taking = plugin(made, "add", str(early), "--force")
     assert taking.status == 1
-    assert "which a-cli would replace" in taking.stderr
+    assert "a-cli must not replace it" in taking.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 

@@ -102,4 +102,4 @@ def test_scripts_in_a_plugin_of_folders_are_its_own(install: Install) -> None:
 def test_options_that_do_not_go_together(install: Install) -> None:
     done = plugin(install(), "add", "pip:x", "--prefix", "a-")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr == "cli: --prefix and --split go with a directory of scripts\n"
+    assert done.stderr == "cli: --prefix and --split can only be used with a directory of scripts\n"

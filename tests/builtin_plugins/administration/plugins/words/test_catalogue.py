@@ -113,10 +113,10 @@ def test_entries_that_cannot_be_added(install: Install, tmp_path: Path) -> None:
     assert f"cli: alone: {lacks}; add one to the catalogue, or " in done.stderr
     done = plugin(made, "add", "local")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr.startswith("cli: --ref goes with a git repository")
+    assert done.stderr.startswith("cli: --ref can only be used with a git repository, not ")
     for option in ("--ref=v2", f"--sha256={'0' * 64}"):
         assert plugin(made, "add", "deploy", option).all == (
-            2, "", "cli: --ref and --sha256 do not go with a name of a catalogue\n"
+            2, "", "cli: --ref and --sha256 cannot be used with a name from a catalogue\n"
         )  # fmt: skip
     assert not (made.root / "plugins/registry.json").exists()
 
@@ -124,9 +124,9 @@ def test_entries_that_cannot_be_added(install: Install, tmp_path: Path) -> None:
 def test_a_word_that_no_catalogue_lists(install: Install, tmp_path: Path) -> None:
     _, entry = deploy(tmp_path)
     made = install(team(listed_in(tmp_path / "c.json", entry)))
-    ways = "write ./{0} for a directory here, or pip:{0} for a package"
+    ways = "write ./{0} for a directory, or pip:{0} for a package"
     assert plugin(made, "add", "xyz").all == (
-        2, "", f"cli: xyz: no catalogue lists it; {ways.format('xyz')}\n"
+        2, "", f"cli: xyz: not in any catalogue; {ways.format('xyz')}\n"
     )  # fmt: skip
     near = plugin(made, "add", "deplyo").stderr
     assert near.endswith(f"{ways.format('deplyo')}; did you mean cli self plugin add deploy?\n")
@@ -140,8 +140,10 @@ def test_without_a_catalogue(install: Install) -> None:
     made = install()
     done = plugin(made, "search", "x")
     assert (done.status, done.stdout) == (1, "")
-    assert done.stderr.startswith(f"cli: {made.root}/core/cli.json: names no catalogue; add ")
-    assert "cli: xyz: neither a path nor a package; write " in plugin(made, "add", "xyz").stderr
+    assert done.stderr.startswith(
+        f"cli: {made.root}/core/cli.json: no catalogue is configured; add "
+    )
+    assert "cli: xyz: not a valid SOURCE; write " in plugin(made, "add", "xyz").stderr
 
 
 def test_a_catalogue_in_git(install: Install, tmp_path: Path) -> None:
@@ -206,7 +208,7 @@ def test_a_wrong_entry_harms_no_other(install: Install, tmp_path: Path) -> None:
     assert done.stdout == "NAME  VERSION  OWNER  DESCRIPTION\ngp    -        -\n"
     label = f"cli: warning: {address}: "
     assert done.stderr.splitlines() == [
-        f'{label}"plugins[0].name": cannot name a plugin; use a-z, 0-9, ., _ and -',
+        f'{label}"plugins[0].name": not a valid plugin name; use a-z, 0-9, ., _ and -',
         f'{label}"plugins[1].source": missing; expected a string',
         f'{label}"plugins[2].ref": expected a string, found a number',
     ]
@@ -220,7 +222,7 @@ def test_a_wrong_entry_harms_no_other(install: Install, tmp_path: Path) -> None:
             "use https (http only for this machine)",
         ),
         ("catalogue", "not an https, file or git address"),
-        ("ftp://catalogue.acme.dev/c.git", "only https, ssh, git and file are fetched with git"),
+        ("ftp://catalogue.acme.dev/c.git", "git takes only https, ssh, git and file addresses"),
         ("file:///nowhere/c.json", "no such file"),
         ("file:///dev/zero", "not a regular file"),
     ],

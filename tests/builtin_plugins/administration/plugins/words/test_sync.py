@@ -63,7 +63,7 @@ def test_a_registry_that_came_by_itself(install: Install, tmp_path: Path) -> Non
     shutil.copy(ours.root / "plugins/registry.json", theirs.root / "plugins/registry.json")
     assert listed(theirs)["acme"]["state"] == "missing"
     nowhere = plugin(theirs, "sync", "./nowhere.json")
-    assert nowhere.all == (2, "", "cli: ./nowhere.json: there is no such file\n")
+    assert nowhere.all == (2, "", "cli: ./nowhere.json: no such file\n")
     assert plugin(theirs, "sync", str(tmp_path)).status == 1
     assert theirs.run("demo", "hi").status == 2
     assert plugin(theirs, "sync").status == 0
@@ -116,6 +116,6 @@ def test_a_source_that_cannot_be_fetched_can_be_removed(install: Install) -> Non
     assert plugin(made, "list").status == 0
     refused = plugin(made, "sync")
     assert refused.status == 2
-    assert "only https, ssh, git and file are fetched with git" in refused.stderr
+    assert "git takes only https, ssh, git and file addresses" in refused.stderr
     assert "the files of plugin acme are missing" in made.run("self", "doctor").stdout
     assert plugin(made, "remove", "acme").all == (0, "removed acme\n", "")

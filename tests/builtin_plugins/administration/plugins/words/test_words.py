@@ -294,11 +294,8 @@ def test_a_bad_file_of_variables_breaks_its_plugin_only(
     assert run.stderr.startswith(f"cli: warning: {told}")
     assert run.stderr.endswith(f"{BAD_FILES[make]}; see: cli self plugin list\n")
     assert made.run("self", "env", "a", "b").stderr == run.stderr
-    assert f"plugins\n  error  {told}" in made.run("self", "doctor").stdout
     file.rmdir() if file.is_dir() else file.unlink()
     assert made.run("a", "b").all == (0, "good\n", "")
-    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
-    assert row["state"] == "enabled"
 
 
 def test_a_bad_file_for_all_commands_stops_none(install: Install, tmp_path: Path) -> None:
