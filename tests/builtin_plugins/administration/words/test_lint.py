@@ -260,8 +260,8 @@ def test_the_default_of_a_category(install: Install) -> None:
     made.write({"commands/d/category.json": there | {"default": "x"}})
     assert lint(made) == (
         1,
-        'commands/a/category.json:1:15: "default": there is no command none in this category\n'
-        'commands/d/category.json:1:15: "default": there is no command x in this category\n',
+        'commands/a/category.json:1:15: "default": this category has no command none\n'
+        'commands/d/category.json:1:15: "default": this category has no command x\n',
     )
 
 
