@@ -111,10 +111,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
             posix.write(1, encode(reply(words[1:], *start)))
             return 0
-        plan = plan_run(words, *start, messages, may_ask=may_ask, assume_yes=assume_yes)
-        if plan is not None:
-            messages.debug(f"starting {plan.path}")
-            raise execute(plan)
+        process = prepare_run(words, *start, messages, may_ask=may_ask, assume_yes=assume_yes)
+        if process is not None:
+            messages.debug(f"starting {process.path}")
+            raise execute(process)  # returns only if the system refuses
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
@@ -123,7 +123,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     return run_cli(session, options or GlobalOptions(tuple(words)))
 
 
-def plan_run(
+def prepare_run(
     words: "Sequence[str]",
     installation: "OpenInstallation",
     lock: "Lock",
@@ -159,9 +159,9 @@ def plan_run(
     there = (installation, lock, environ, messages)
     reader = read_sources(found.words, definition, *there, given, reading=reading)
     layers = reader.layers
-    check_required(definition, layers, definition.secrets)
+    check_required(definition, layers, definition.secrets)  # before any provider is asked
     if definition.requires:
-        from host.planning.required_programs import check_programs
+        from host.run.required_programs import check_programs
 
         known, environment = installation.cached("versions"), layers.environment()
         check_programs(definition.requires, found.words, program, environment, lock, known)
@@ -173,12 +173,12 @@ def plan_run(
         from host.run.nested import report
 
         report(layers, exported, int(environ[REPORT]))
-    plan = exec_of(program, found.words, definition, file, args, exported)
+    process = exec_of(program, found.words, definition, file, args, exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.confirm import confirm
 
         confirm(definition.confirm, program, found.words, may_ask=may_ask)
-    return plan
+    return process
 
 
 def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":
@@ -202,8 +202,9 @@ def _file_to_run(
         return None
     for warning in definition.warnings:
         messages.warn(warning)
-    if found.kind == "category" and (not args or asks_help(args[:1]) or args[0][:1] != "-"):
-        return None
+    is_option = bool(args) and args[0].startswith("-") and not asks_help(args[:1])
+    if found.kind == "category" and not is_option:
+        return None  # a category's own entrypoint runs only for an option
     if helps and not definition.compatible:
         return None  # the help page is shown on every system
     file = check_runnable(found.words, definition)

@@ -1,7 +1,5 @@
 """Prompt on a terminal for required arguments that are missing (CONTRACT 12)."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys

@@ -3,8 +3,6 @@
 If cli.json contains "follow": "notice", listings and `self` commands call it last on a terminal.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping

@@ -23,10 +23,10 @@ from builtin_plugins.administration.words.init import to_path
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.cli.session import Session
-from host.planning.required_programs import check_programs
 from host.run import find_bash
 from host.run.environment import read_sources
 from host.run.process import start_of
+from host.run.required_programs import check_programs
 
 
 def command(session: Session, fix: bool, format: str) -> int:
