@@ -90,6 +90,7 @@ _TRUSTED = argument(
 _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Update an earlier import, except scripts that you changed.")
+_EVERY = argument("--all", "Also show the variables that only your environment sets.")
 _SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
 _WHERE = argument("words...", "Category (default: the tool's name).", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
@@ -100,7 +101,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "completion": ("Set up Tab completion for bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
     "doctor": ("Check this installation", _FIX, FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
-    "env": ("Show where a command's variables come from", _WORDS, _SECRETS, FORMAT),
+    "env": ("Show where a command's variables come from", _WORDS, _EVERY, _SECRETS, FORMAT),
     "import": (
         "Make commands from a justfile, Makefile or package.json",
         *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, _INTO_PROJECT, YES),

@@ -11,7 +11,9 @@ from host.run.required_variables import check_required
 from host.run.text import EMPTY
 
 
-def command(session: Session, words: tuple[str, ...], show_secrets: bool, format: str) -> None:
+def command(
+    session: Session, words: tuple[str, ...], all: bool, show_secrets: bool, format: str
+) -> None:
     """Show each variable of a command: value, source, rank and the values that it shadows.
 
     Names of variables after the command restrict the output to these. Ranks: 1 the caller's
@@ -34,7 +36,8 @@ def command(session: Session, words: tuple[str, ...], show_secrets: bool, format
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
     relevant = {*callers, *definition.required_envs}
     relevant |= {name for name, one in every.items() if one.rank != SYSTEM or one.shadows}
-    order = names or sorted(shown.keys() & relevant, key=lambda name: (not shown[name].rank, name))
+    wanted = shown if all else shown.keys() & relevant
+    order = names or sorted(wanted, key=lambda name: (not shown[name].rank, name))
     described = [_described(name, shown.get(name)) for name in order]
     for path in layers.missing:
         session.messages.warn(f"{path}: this environment file does not exist")
