@@ -485,7 +485,7 @@ def test_an_answer_of_git_is_bounded(
 ) -> None:
     git = Git(str(repository.path), os.environ, 60)
     monkeypatch.setattr(git_calls, "_ANSWER_LIMIT", 10)
-    with pytest.raises(HostError, match="git log: more than 10 bytes"):
+    with pytest.raises(HostError, match="git log: printed more than 10 bytes"):
         git("log")
 
 
