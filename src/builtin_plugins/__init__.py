@@ -1,1 +1,12 @@
-"""The built-in plugins: each is registered as an entry point, like any other plugin."""
+"""The built-in plugins, registered as entry points in pyproject.toml like any other plugin.
+
+commands_folder     the directory `commands/`
+plugins_folder      the directories in `plugins/`, and their registry
+env_sources         settings.conf, `.env` files and `envs`
+installed_when      the check mark of `setup` commands
+renderers           listings as text, JSON or a tree
+setup               the installer of desktop applications
+administration      `self …`: its hooks are in `hooks` and `plugins.hooks`
+
+`store` and `io` have no hooks: the plugins share them.
+"""

@@ -15,17 +15,11 @@ if gc.isenabled():
 
 from host.errors import HostError
 from host.run.command import check_runnable
-from host.run.environment import (
-    REPORT,
-    RUN,
-    AttendedReader,
-    RunReader,
-    check_required,
-    read_sources,
-)
+from host.run.environment import REPORT, SourceReader, layers_of
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
 from host.run.process import (
+    RUN,
     Exec,
     asks_help,
     caller_environment,
@@ -40,7 +34,7 @@ from host.run.text import Messages, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from host.run.catalog import Match
     from host.run.command import Definition
@@ -67,8 +61,9 @@ def main() -> int:
     except Exception as failure:
         if messages.debugging:
             raise
-        what = f"internal error: {type(failure).__name__}: {failure}"
-        messages.error(what, "DEBUG=1 shows where")
+        messages.error(
+            f"internal error: {type(failure).__name__}: {failure}", "DEBUG=1 shows where"
+        )
         return HostError.status
 
 
@@ -111,10 +106,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
             posix.write(1, encode(reply(words[1:], *start)))
             return 0
-        plan = plan_run(words, *start, messages, may_ask=may_ask, assume_yes=assume_yes)
-        if plan is not None:
-            messages.debug(f"starting {plan.path}")
-            raise execute(plan)
+        process = prepare_run(words, *start, messages, may_ask=may_ask, assume_yes=assume_yes)
+        if process is not None:
+            messages.debug(f"starting {process.path}")
+            raise execute(process)  # returns only if the system refuses
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
@@ -123,7 +118,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     return run_cli(session, options or GlobalOptions(tuple(words)))
 
 
-def plan_run(
+def prepare_run(
     words: "Sequence[str]",
     installation: "OpenInstallation",
     lock: "Lock",
@@ -155,30 +150,36 @@ def plan_run(
             from host.cli.prompt import ask_missing
 
             args, given = ask_missing(missing, definition, args, environ)
-    reading = AttendedReader if may_ask else RunReader
-    there = (installation, lock, environ, messages)
-    reader = read_sources(found.words, definition, *there, given, reading=reading)
-    layers = reader.layers
-    check_required(definition, layers, definition.secrets)
+    layers = layers_of(found.words, definition, installation, environ, given)
+    reader = SourceReader(found.words, definition, layers, messages, lock.schemes, True, may_ask)
+    reader.read_all(lock.sources)
+    _check_required(reader, definition.secrets)  # before any provider is asked
     if definition.requires:
-        from host.planning.required_programs import check_programs
+        from host.run.required_programs import check_programs
 
         known, environment = installation.cached("versions"), layers.environment()
         check_programs(definition.requires, found.words, program, environment, lock, known)
     if definition.secrets:
         reader.secrets()
-        check_required(definition, layers)
+        _check_required(reader)
     exported = layers.environment()
     if REPORT in environ:
         from host.run.nested import report
 
         report(layers, exported, int(environ[REPORT]))
-    plan = exec_of(program, found.words, definition, file, args, exported)
+    process = exec_of(program, found.words, definition, file, args, exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.confirm import confirm
 
         confirm(definition.confirm, program, found.words, may_ask=may_ask)
-    return plan
+    return process
+
+
+def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> None:
+    if reader.definition.required_envs:
+        from host.run.required_variables import check_required
+
+        check_required(reader.definition, reader.layers, pending)
 
 
 def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":
@@ -202,8 +203,9 @@ def _file_to_run(
         return None
     for warning in definition.warnings:
         messages.warn(warning)
-    if found.kind == "category" and (not args or asks_help(args[:1]) or args[0][:1] != "-"):
-        return None
+    is_option = bool(args) and args[0].startswith("-") and not asks_help(args[:1])
+    if found.kind == "category" and not is_option:
+        return None  # a category's own entrypoint runs only for an option
     if helps and not definition.compatible:
         return None  # the help page is shown on every system
     file = check_runnable(found.words, definition)

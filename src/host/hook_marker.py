@@ -1,7 +1,5 @@
 """`hookimpl`: the decorator for a plugin's functions that implement hooks."""
 
-from __future__ import annotations
-
 MARK = "cli_host_impl"  # the attribute that pluggy reads: the project's name and "_impl"
 
 TYPE_CHECKING = False

@@ -19,8 +19,8 @@ from host.listing_records import Category, Command
 from host.records import Variable
 from host.run import EFFECTS
 from host.run.argument_parser import CommandLine, parse
-from host.run.environment import FRAMEWORK_NAMES, RUN
 from host.run.installation import Layout
+from host.run.process import FRAMEWORK_NAMES, RUN
 from host.run.text import Messages
 
 

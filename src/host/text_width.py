@@ -3,8 +3,6 @@
 Most text is ASCII (plus `…`) with one column per character; wcwidth is loaded only for other text.
 """
 
-from __future__ import annotations
-
 _NARROWEST = 20
 
 

@@ -1,1 +1,1 @@
-"""Files, archives, downloads, git and questions."""
+"""Files, archives, downloads, git and progress on the terminal."""

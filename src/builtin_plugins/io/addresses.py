@@ -4,8 +4,6 @@ One strict parser reads an address, and only the parts that it returns are used.
 cannot interpret the address differently.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 from urllib.parse import unquote, urljoin

@@ -3,8 +3,6 @@
 The standard library reads tar and zip files; `checked` alone decides what is accepted.
 """
 
-from __future__ import annotations
-
 import lzma
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Run another program with limits, without a terminal, and end all of its processes."""
 
-from __future__ import annotations
-
 import os
 import select
 import signal

@@ -1,7 +1,5 @@
 """Download one file over HTTP: completely and within limits, or not at all."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import time

@@ -1,7 +1,5 @@
 """Call git with a time limit, without prompts, and without running a repository's code."""
 
-from __future__ import annotations
-
 import os
 from base64 import b64encode
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Progress of a long operation on stderr: lines, and a bar on a terminal."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """A time limit for code that cannot check the time itself."""
 
-from __future__ import annotations
-
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -4,8 +4,6 @@
 `plugins/.versions/<name>/<version>/tree`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from contextlib import suppress

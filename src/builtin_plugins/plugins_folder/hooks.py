@@ -1,7 +1,5 @@
 """The hooks for `plugins/`: its directories are plugins, unless the registry disables them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 

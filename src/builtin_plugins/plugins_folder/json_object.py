@@ -1,7 +1,5 @@
 """Read untrusted JSON objects from files, within limits, and check them key by key."""
 
-from __future__ import annotations
-
 import json
 import os
 from typing import Any

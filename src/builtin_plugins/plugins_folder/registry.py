@@ -13,8 +13,6 @@ the local file, which has the same format and is read second: the keys of an ent
 the shared entry of the same name.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

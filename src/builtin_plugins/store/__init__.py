@@ -10,8 +10,6 @@ always complete, because it is added and removed by one rename. A killed change 
 old version or the new one, and stages, which the next `collect` removes.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 from collections.abc import Callable, Collection, Iterator

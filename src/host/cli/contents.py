@@ -1,7 +1,5 @@
 """The contents of a category as records for listings."""
 
-from __future__ import annotations
-
 from host.errors import Problem
 from host.listing_records import Category, Command
 from host.run import Record

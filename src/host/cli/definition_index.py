@@ -13,8 +13,8 @@ import sys
 import time
 
 from host.errors import HostError
-from host.planning.cache_files import replace
 from host.run import command as definition_files
+from host.run.atomic import replace
 from host.run.command import SYSTEM_OS, Definition
 from host.run.lock import checksum, own_content, stamp
 

@@ -1,4 +1,6 @@
-"""Dispatch command lines that run no command: `--version`, listings, help pages, `self`.
+"""Dispatch command lines that run in this process: `--version`, listings, help pages, `self`.
+
+Any other command replaces this process: see `host.__main__`.
 
 Each of them imports only what it needs: `--version` almost nothing, a listing no plugin, `self`
 no renderer.
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def run_cli(session: "Session", asked: GlobalOptions) -> int:
-    """Handle a command line that runs no command; return the exit status. Raises HostError."""
+    """Handle a command line in this process; return the exit status. Raises HostError."""
     if asked.version:
         session.show(f"{session.version}\n")
         return 0

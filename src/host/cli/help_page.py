@@ -1,7 +1,5 @@
 """Make the help page of a command from its definition."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from host.cli.page_layout import Page

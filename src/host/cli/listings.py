@@ -156,7 +156,7 @@ def _answers(
         function = load_reference(f"{plugin.reference}:{hook}")
         return [function(**call) for call in calls]
     session.find_packages()
-    from host.planning.cache_files import write_lock
+    from host.planning.lock_file import write_lock
     from host.planning.plugin_worker import call_hook
 
     try:

@@ -1,7 +1,5 @@
 """Prompt on a terminal for required arguments that are missing (CONTRACT 12)."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import sys
@@ -13,8 +11,8 @@ from host.run.argument_parser import CommandLine, MissingArgumentsError
 from host.run.argument_spec import Argument, explanation
 from host.run.command import Definition
 from host.run.confirm import is_attended
-from host.run.environment import RUN
 from host.run.interrupts import RaisedInterrupts
+from host.run.process import RUN
 from host.run.text import encode, printable
 
 _MASK = "********"

@@ -1,7 +1,5 @@
 """`self …`: commands that the built-in plugins declare; their functions get the session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 

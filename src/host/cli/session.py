@@ -200,15 +200,16 @@ class Session:
         Without `secrets`, the value of a secret is its unresolved reference. Raises SourceError,
         and NotConfirmedError for a command of an untrusted project.
         """
-        from host.run.environment import RunReader, SourceReader, read_sources
+        from host.run.environment import SourceReader, layers_of
         from host.run.trust import check_trust
 
         check_trust(definition, self.program, words)
-        reading = reading or (RunReader if secrets else SourceReader)
-        there = (self.installation, self.lock, caller, self.messages)
-        reader = read_sources(words, definition, *there, reading=reading)
+        layers = layers_of(words, definition, self.installation, caller)
+        kind, schemes = reading or SourceReader, self.lock.schemes
+        reader = kind(words, definition, layers, self.messages, schemes, secrets)
+        reader.read_all(self.lock.sources)
         reader.secrets()
-        return reader.layers
+        return layers
 
     @cached_property
     def catalog(self) -> Catalog:

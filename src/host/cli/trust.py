@@ -1,7 +1,5 @@
 """Ask whether to trust a project, and store the answer (CONTRACT 16)."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os
@@ -9,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
-from host.planning.cache_files import replace
+from host.run.atomic import replace
 from host.run.catalog import Catalog
 from host.run.command import Definition
 from host.run.confirm import ask, is_attended

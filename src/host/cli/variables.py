@@ -4,8 +4,6 @@ settings.conf and providers of plugins are code, so neither runs for a help page
 page shows the names that settings.conf assigns, without values.
 """
 
-from __future__ import annotations
-
 import os
 import re
 

@@ -1,1 +1,1 @@
-"""Query plugins and write the lock."""
+"""Build the lock: load the plugins, call their hooks, check and store the records."""

@@ -1,7 +1,5 @@
 """Check a plugin's records and convert them for the lock; raises TypeError or ValueError."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Query all plugins and make the lock of their records."""
 
-from __future__ import annotations
-
 import glob
 import os
 import re
@@ -14,9 +12,9 @@ import importlib_metadata
 
 from host.errors import HostError, InstallationError
 from host.hookspecs import OWN_DISTRIBUTION, PROJECT
-from host.planning.cache_files import write_lock
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
 from host.planning.loading import LoadedPlugin, source_files
+from host.planning.lock_file import write_lock
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
 from host.run.environment import LOAD_ORDER

@@ -1,7 +1,5 @@
 """Load a plugin and call its hooks; any exception marks only this plugin as broken."""
 
-from __future__ import annotations
-
 import importlib.util
 import inspect
 import os

@@ -4,8 +4,6 @@ Plugin code that exits, prints, hangs, crashes, forks or changes the process aff
 child. The child returns the values of the records, and the parent process checks them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial

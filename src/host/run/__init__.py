@@ -1,5 +1,13 @@
 """The modules that a run of a command loads, which must import fast.
 
+The path of a command: a plugin yields a `CommandTree` or `CommandDeclaration`, the lock stores it
+as `Tree` or `Declared`, a catalog opens it as `FolderNode` or `DeclaredNode`, and resolving words
+gives a `Match` with the `Definition`. Listings show it as a `Command`.
+
+The path of an installation: `Layout` has its paths, `OpenInstallation` adds the content of
+cli.json, and `Session` (`host.cli`) adds lock, catalog and terminal for everything that runs in
+this process. `Program` is the public view of a session.
+
 This one has `Record`, the base of all records, and functions for paths, files and programs on
 PATH. They use `posix`, because importing `os` takes a tenth of a run.
 """

@@ -287,7 +287,7 @@ def _matched(
     kept: list[AnyNode] = []
     kind = "category"
     for node in reached:
-        if not _is_usable(node, problems):
+        if not _read(node, problems):
             if node.error and not listing and not kept:
                 raise node.error
         elif kind == "command" or not node.runnable:
@@ -302,8 +302,11 @@ def _matched(
     return Match(kind, words, kept) if kept else None
 
 
-def _is_usable(node: "AnyNode", problems: list[Problem]) -> bool:
-    """Read the definition of a node; return whether it is valid or commands are below it."""
+def _read(node: "AnyNode", problems: list[Problem]) -> bool:
+    """Set the definition or the error of a node; return whether it is usable.
+
+    A node with an invalid definition is usable if commands are below it.
+    """
     try:
         node.definition = node.command()
     except DefinitionError as error:

@@ -1,32 +1,26 @@
 """Merge the sources of variables into the environment of a run (SPEC 2.6, 3).
 
-Only this module defines the ranks and the load order. `read_sources` reads the sources of one
-command in load order. `Layers` stores the variables of each source and decides which value wins.
+Only this module defines the ranks and the load order. `SourceReader` reads the sources of one
+command. `Layers` stores the variables of each source and decides which value wins.
 """
 
-import _imp
 import posix
 
 from host.errors import Problem
 from host.run import Record, from_system
 from host.run.command import Definition
-from host.run.expand import expand
-from host.run.text import Messages, encode
+from host.run.expand import UNSUPPORTED, expand
+from host.run.process import FRAMEWORK_NAMES, RUN
+from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from host.run.installation import OpenInstallation
-    from host.run.lock import Lock, Source
+    from host.run.lock import Source
 
-RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.nested`
 REPORT = "CLI_REPORT_FD"  # a descriptor to which a run writes its variables
-FRAMEWORK_NAMES = (
-    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
-    *("COMMAND_NAME", "COMMAND_CATEGORY"),
-)
-"""Variables that describe a run; `OpenInstallation.run_variables` returns their values."""
 
 # The lowest rank wins. Rank 5, a default in the script, applies if no layer sets the variable.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
@@ -39,16 +33,8 @@ RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 """Ranks of the built-in readers; any other source has a rank from ENVS to ENV_FILES."""
 
 BUILT_IN_SCHEMES = ("run", "file")  # schemes of references to secrets
-
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """The order of readers: settings.conf first, so plugins can use it; the definition last."""
-
-_STAYS = (
-    "this ${…} is not expanded; supported forms: ${NAME}, with :- - := = :+ + and a text, and with "
-    ":? ? if NAME is set"
-)
-_HASH_KEY = 1  # any number
-_HASH_SIZE = 4  # bytes
 
 
 class Assignment:
@@ -114,22 +100,27 @@ class Layers:
 class SourceReader(Record):
     """Reads the sources of one command into `layers`; warnings go to `messages`.
 
-    `schemes` are the plugins' schemes of references to secrets. This class resolves no reference.
+    `schemes` are the plugins' schemes of references to secrets. With `resolves` these references
+    are resolved, and with `may_ask` their providers can use the terminal.
     """
-
-    resolves = False
-    may_ask = False  # whether providers of secrets can use the terminal
 
     words: tuple[str, ...]
     definition: Definition
     layers: Layers
     messages: Messages
     schemes: "Sequence[Sequence[str]]" = ()
+    resolves: bool = False
+    may_ask: bool = False
 
     @property
     def chain(self) -> tuple[Definition, ...]:
         """The definitions of the categories above, the outermost first, then the command's."""
         return (*self.definition.above, self.definition)
+
+    def read_all(self, sources: "Iterable[Source]") -> None:
+        """Offer the variables of all `sources`, unless the command has `"sources": false`."""
+        for source in sources if self.definition.sources else ():
+            self.read(source)
 
     def read(self, source: "Source") -> None:
         """Offer the variables of `source`; raises SourceError."""
@@ -164,8 +155,7 @@ class SourceReader(Record):
     def provided(self, source: "Source") -> None:
         from host.run.provider import ask_provider
 
-        environ = self.layers.environment()
-        found = ask_provider(source.plugin, source.provider, self.words, environ)
+        found = ask_provider(source.plugin, source.provider, self.words, self.layers.environment())
         for name, value in found.items():
             self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 
@@ -232,37 +222,20 @@ class SourceReader(Record):
                 warn(Problem(path, what, "combine the values in the command", key, line))
             return from_system(name) if value is None else value
 
-        return expand(text, lookup, lambda: warn(Problem(path, _STAYS, key=key, line=line)))
+        return expand(text, lookup, lambda: warn(Problem(path, UNSUPPORTED, key=key, line=line)))
 
 
-class RunReader(SourceReader):
-    """The reader of a run; it resolves references to secrets."""
-
-    resolves = True
-
-
-class AttendedReader(RunReader):
-    """The reader of a run that may prompt the user."""
-
-    may_ask = True
-
-
-def read_sources(
+def layers_of(
     words: tuple[str, ...],
     definition: Definition,
     installation: "OpenInstallation",
-    lock: "Lock",
     environ: "Mapping[str, str]",
-    messages: Messages,
     given: "Mapping[str, str] | None" = None,
-    *,
-    reading: "type[SourceReader]" = SourceReader,
-) -> SourceReader:
-    """Read all sources of a command except its `secrets`, and return the reader.
+) -> Layers:
+    """Return the layers of a command's run before any source is read.
 
     `environ` is the caller's; `given` are the variables of the declared arguments, by default
-    those of an empty command line. A Python command with `"sources": false` has no sources.
-    Raises SourceError.
+    those of an empty command line.
     """
     system = {name: value for name, value in environ.items() if name not in (RUN, REPORT)}
     if definition.args:
@@ -274,25 +247,4 @@ def read_sources(
     fixed = {**installation.run_variables(words), **(given or {})}
     if definition.project is not None:
         fixed["PROJECT_DIR"] = definition.project.root
-    layers = Layers(system, fixed, lambda values: installation.run_entry(environ, values))
-    reader = reading(words, definition, layers, messages, lock.schemes)
-    for source in lock.sources if definition.sources else ():
-        reader.read(source)
-    return reader
-
-
-def check_required(definition: Definition, layers: Layers, pending: "Collection[str]" = ()) -> None:
-    """Raise SourceError if a variable in `required_envs` is unset, empty or of the wrong type.
-
-    `pending` variables are not checked, because their secrets are not resolved yet.
-    """
-    names = [name for name in definition.required_envs if name not in pending]
-    if any(name.fault(layers.get(name)) for name in names):
-        from host.run.required_variables import refusal
-
-        raise refusal(definition, layers, names)
-
-
-def value_hash(value: str) -> str:
-    """Return a short hash of a variable's value, by a built-in function that needs no import."""
-    return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()
+    return Layers(system, fixed, lambda values: installation.run_entry(environ, values))

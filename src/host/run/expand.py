@@ -7,6 +7,10 @@ if TYPE_CHECKING:
 _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _NAME = _NAME_START | frozenset("0123456789")
 _SPECIAL = frozenset("\\$`}")
+UNSUPPORTED = (
+    "this ${…} is not expanded; supported forms: ${NAME}, with :- - := = :+ + and a text, and with "
+    ":? ? if NAME is set"
+)
 _OPERATORS = (":-", ":=", ":+", ":?", "-", "=", "+", "?")
 
 

@@ -206,7 +206,8 @@ class FolderNode(Node):
         """Return the definition of the command or category here, None if there is none.
 
         The folder's command.json comes first, then its script `main`, then a script beside the
-        folder. Raises DefinitionError.
+        folder. A command's folder owns its files: after this call, scripts in it are no commands
+        (`owned`). Raises DefinitionError.
         """
         definition = self._definition(f"{self.at}/command.json") if self.is_folder else None
         if definition is None or not definition.entrypoint:

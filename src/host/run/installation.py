@@ -5,8 +5,9 @@ import sys
 
 from host.errors import DefinitionError, InstallationError, Problem
 from host.run import basename, dirname, from_system, is_directory, is_there, join, realpath
-from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
 from host.run.json_file import Fields, read_json
+from host.run.process import FRAMEWORK_NAMES, RUN
+from host.run.text import value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,6 @@
 """The lock: the declarations of plugins, and stamps that show whether they are still valid.
 
-`host.planning.cache_files` writes it and `_parse` reads it; records are stored as their `row`. The
+`host.planning.lock_file` writes it and `_parse` reads it; records are stored as their `row`. The
 file has a line with the format and checksum, a line of JSON, and a line for each definition that
 a plugin declares in code. It contains paths, names and these definitions, but never values of
 variables and never code. The checksum rejects a damaged lock. The stamps of all files and

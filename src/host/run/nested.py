@@ -6,8 +6,8 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 """
 
 from host.run import Record, join
-from host.run.environment import FRAMEWORK_NAMES, RUN, value_hash
-from host.run.text import encode
+from host.run.process import FRAMEWORK_NAMES, RUN
+from host.run.text import encode, value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

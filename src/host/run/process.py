@@ -14,6 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.nested`
+FRAMEWORK_NAMES = (
+    *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
+    *("COMMAND_NAME", "COMMAND_CATEGORY"),
+)
+"""Variables that describe a run; `OpenInstallation.run_variables` returns their values."""
+
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads as many to find a script's interpreter

@@ -8,7 +8,7 @@ from host.run.json_file import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any, Self
 
     from host.run.command import Definition
@@ -82,10 +82,14 @@ def _has_type(kind: str, value: str) -> bool:
     return bool(scheme and rest.strip("/"))
 
 
-def refusal(
-    definition: "Definition", layers: "Layers", names: "Sequence[RequiredVariable]"
-) -> SourceError:
-    """Return the error for those of `names` that are unset, empty or not of their type."""
+def check_required(
+    definition: "Definition", layers: "Layers", pending: "Collection[str]" = ()
+) -> None:
+    """Raise SourceError if a variable in `required_envs` is unset, empty or not of its type.
+
+    `pending` variables are not checked, because their secrets are not resolved yet.
+    """
+    names = [name for name in definition.required_envs if name not in pending]
     faults = {}
     for name in names:
         value = layers.get(name)
@@ -93,10 +97,12 @@ def refusal(
         if value == "" and name in layers.system:
             faults[name] = "must have a value in your environment, or be unset there"
     wrong = [name for name in names if faults[name]]
+    if not wrong:
+        return
     texts = [f"{name} {faults[name]}" for name in wrong]
     if "must be set" in faults.values():
         texts += [f"{path} does not exist" for path in layers.missing]
-    return SourceError(Problem(definition.file, "; ".join(texts), where_to_set(wrong)))
+    raise SourceError(Problem(definition.file, "; ".join(texts), where_to_set(wrong)))
 
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:

@@ -1,5 +1,6 @@
 """Decode and encode text, make it safe to print, and write messages to stderr."""
 
+import _imp
 import posix
 
 from host.errors import Problem
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
     from host.errors import HostError
 
+_HASH_KEY = 1  # any number
+_HASH_SIZE = 4  # bytes
 EMPTY = '""'  # shown for an empty text
 BOM = b"\xef\xbb\xbf"
 _RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
@@ -49,6 +52,11 @@ def decode(raw: bytes) -> str:
 def encode(text: str) -> bytes:
     """Return the bytes of a text from `decode` or from a UTF-8 file."""
     return text.encode("utf-8", "surrogateescape")
+
+
+def value_hash(value: str) -> str:
+    """Return a short hash of a variable's value, by a built-in function that needs no import."""
+    return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()
 
 
 def text_of(path: str, content: bytes, error: "type[HostError]") -> str:

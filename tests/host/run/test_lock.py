@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from host.planning.cache_files import write_lock
+from host.planning.lock_file import write_lock
 from host.run.installation import Layout, open_installation
 from host.run.lock import (
     FORMAT,

@@ -1,7 +1,5 @@
 """Catalogues: the lists of a team's plugins that cli.json names under "team"."""
 
-from __future__ import annotations
-
 import json
 import os
 from contextlib import suppress

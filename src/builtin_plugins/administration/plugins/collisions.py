@@ -1,7 +1,5 @@
 """Find commands that several plugins define, and which of them runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """The contents of a plugin, read from its files only: none of its code is imported or run."""
 
-from __future__ import annotations
-
 import csv
 import os
 import re

@@ -1,7 +1,5 @@
 """The words of disabled plugins, used to explain an unknown word."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from builtin_plugins.administration.plugins.sources.base import source_of

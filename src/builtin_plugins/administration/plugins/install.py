@@ -1,7 +1,5 @@
 """Installing and removing plugins of every kind."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterable, Sequence

@@ -1,7 +1,5 @@
 """All plugins for `list` and `show`: registry, directories and distributions combined."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The preview of a plugin: what adding or updating it changes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path

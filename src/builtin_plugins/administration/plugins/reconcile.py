@@ -5,8 +5,6 @@ a removal marks its entry first. So a killed change leaves the old registry or t
 `reconcile` makes the rest agree: links, versions, stages, directories that the user put there.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import time

@@ -1,7 +1,5 @@
 """A change to plugins: a stage, and the registry for one process at a time."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress

@@ -4,8 +4,6 @@ A file in the environment lists the installations that use it, one path per line
 reads this file.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Mapping

@@ -3,8 +3,6 @@
 If cli.json contains "follow": "notice", listings and `self` commands call it last on a terminal.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -16,7 +14,7 @@ from builtin_plugins.io.git import Git
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run import read_regular
-from host.run.environment import RUN
+from host.run.process import RUN
 from host.run.text import is_on
 
 _DAY = 86_400

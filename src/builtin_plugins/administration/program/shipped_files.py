@@ -1,7 +1,5 @@
 """The files that the package ships for installations; `renew` updates some of them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

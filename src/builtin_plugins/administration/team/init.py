@@ -1,7 +1,5 @@
 """`self init --from`: make an installation from a team's source in a stage, then move it."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -4,8 +4,6 @@ None of its code is run. The files of a repository are checked like those of an 
 templates, filters and submodules have no effect, and no link points outside the directory.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

@@ -4,8 +4,6 @@ Each folder here is a template. The names of its files end in `.txt`. Placeholde
 in texts and paths are replaced by values.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

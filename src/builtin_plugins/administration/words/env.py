@@ -6,7 +6,8 @@ from host import SourceError, Terminal, Variable, declared_secrets, masked, prin
 from host.cli.session import Session
 from host.cli.unknown_words import find_command
 from host.cli.variables import traced_variables
-from host.run.environment import SECRETS, SYSTEM, check_required
+from host.run.environment import SECRETS, SYSTEM
+from host.run.required_variables import check_required
 from host.run.text import EMPTY
 
 

@@ -32,13 +32,13 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             f"{root} is a git checkout; --purge could remove your work",
             "remove the directory yourself",
         )
-    goes = _removed(session, purge=purge)
+    removed = _removed(session, purge=purge)
     siblings = usual_launchers(root, environ)
     shells = () if program in map(os.path.basename, siblings) else completion.SHELLS
     completed = [one for one in shells if completion.completes(one, program, environ)]
     session.show_lines(
         "will be removed:",
-        *(f"  {path}" for path in goes),
+        *(f"  {path}" for path in removed),
         *(f"  the line in {completion.start_up_file(one, program, environ)}" for one in completed),
         "will stay:",
         f"  {root}: all other files in it",
@@ -51,7 +51,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             completion.complete_in(shell, program, environ, present=False)
         for file in shipped_files():  # an interrupted run may leave empty directories
             _remove_empty(os.path.join(root, file.relative.parent), root)
-        for path in goes:
+        for path in removed:
             if os.path.lexists(path):  # not already removed with a directory above it
                 remove_tree(path)
             _remove_empty(os.path.dirname(path), root)

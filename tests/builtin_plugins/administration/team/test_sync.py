@@ -57,7 +57,7 @@ def test_a_change_in_the_way_is_refused(team: Team) -> None:
         1,
         "",
         f"acme: {team.root}: git read-tree: error: Entry 'commands/deploy/staging.sh' not "
-        "uptodate. Cannot merge.; commit the file or move it away\n",
+        "uptodate. Cannot merge.; commit the file or move it\n",
     )
     assert mine.read_text() == script("mine")
     team.git("commit", "-qam", "mine")
@@ -101,7 +101,7 @@ def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(team: Tea
     refused = team.colleague.run("self", "sync")
     assert (refused.status, own.read_text()) == (1, "mine")
     assert "commands/own.sh" in refused.stderr
-    assert refused.stderr.endswith("; commit the file or move it away\n")
+    assert refused.stderr.endswith("; commit the file or move it\n")
     own.unlink()
     done = team.colleague.run("self", "sync")
     assert done.status == 0

@@ -1,7 +1,5 @@
 """Plugins from .tar.gz and .zip files, by path or address."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from pathlib import Path
 

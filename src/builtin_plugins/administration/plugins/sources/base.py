@@ -1,7 +1,5 @@
 """The interface of plugin sources: one class per kind, in the module of that name."""
 
-from __future__ import annotations
-
 import os
 import re
 from contextlib import ExitStack, suppress

@@ -1,7 +1,5 @@
 """Copy or download a file, and check it against a SHA-256."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 So no hook, template, filter, attribute or submodule of the repository has any effect.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Callable

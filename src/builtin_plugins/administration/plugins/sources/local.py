@@ -1,7 +1,5 @@
 """Local plugins: a link to the author's own directory, so that each edit takes effect at once."""
 
-from __future__ import annotations
-
 import os
 from contextlib import ExitStack
 

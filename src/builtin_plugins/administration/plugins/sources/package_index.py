@@ -4,8 +4,6 @@ Downloading a wheel runs none of its code. The code of a source distribution doe
 is searched for, but runs when pip downloads it and whenever it is built.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import sys

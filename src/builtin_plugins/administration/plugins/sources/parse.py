@@ -3,8 +3,6 @@
 Only the form of SOURCE matters, never which files or packages happen to exist.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from urllib.parse import urlsplit

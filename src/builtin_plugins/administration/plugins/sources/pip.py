@@ -4,8 +4,6 @@ Their code runs only after the user agrees: `fetch` downloads a wheel and only r
 and `prepare_install` are called after the question.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from contextlib import ExitStack, suppress

@@ -1,7 +1,5 @@
 """What may follow `pip:`: a requirement for the package index, or `NAME @ git+ADDRESS`."""
 
-from __future__ import annotations
-
 import os
 from typing import NamedTuple
 from urllib.parse import unquote

@@ -1,7 +1,5 @@
 """`self plugin add`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.plugins.catalogue import listed_plugin
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install

@@ -1,7 +1,5 @@
 """`self plugin enable` and `self plugin disable`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.plugins.inventory import named_row
 from builtin_plugins.administration.plugins.reconcile import now
 from builtin_plugins.administration.plugins.transaction import registry_transaction, transaction

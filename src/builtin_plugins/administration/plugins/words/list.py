@@ -1,7 +1,5 @@
 """`self plugin list`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.inventory import Row, inventory
 from host import masked_text

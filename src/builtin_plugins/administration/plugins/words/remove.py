@@ -1,7 +1,5 @@
 """`self plugin remove`."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.plugins.install import remove

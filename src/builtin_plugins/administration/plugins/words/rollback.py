@@ -1,7 +1,5 @@
 """`self plugin rollback`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing

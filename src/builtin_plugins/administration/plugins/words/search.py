@@ -1,7 +1,5 @@
 """`self plugin search`."""
 
-from __future__ import annotations
-
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
 from host import OperationError

@@ -1,7 +1,5 @@
 """`self plugin show`."""
 
-from __future__ import annotations
-
 import os
 
 from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row

@@ -1,7 +1,5 @@
 """`self plugin sync`."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """`self plugin update`."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install

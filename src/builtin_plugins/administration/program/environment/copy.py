@@ -4,8 +4,6 @@ The copy consists of hard links to the original files, so it is cheap to make. T
 pip replaces files and never writes into existing ones.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

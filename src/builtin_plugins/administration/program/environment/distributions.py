@@ -1,7 +1,5 @@
 """Distributions in the environment: this program's requirements, and conflicts between files."""
 
-from __future__ import annotations
-
 import json
 import os
 import sysconfig

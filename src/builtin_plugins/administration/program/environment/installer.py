@@ -4,8 +4,6 @@
 without prompts, with a time limit and with the user's configuration.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

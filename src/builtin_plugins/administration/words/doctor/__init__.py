@@ -23,10 +23,10 @@ from builtin_plugins.administration.words.init import to_path
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.cli.session import Session
-from host.planning.required_programs import check_programs
 from host.run import find_bash
-from host.run.environment import read_sources
+from host.run.environment import SourceReader, layers_of
 from host.run.process import start_of
+from host.run.required_programs import check_programs
 
 
 def command(session: Session, fix: bool, format: str) -> int:
@@ -143,11 +143,13 @@ def requirements(subject: Subject) -> Iterator[Finding]:
         words, definition, environ = command.words, command.definition, session.caller
         if not definition.requires or not definition.compatible:
             continue
-        there = (session.installation, subject.lock, session.caller, session.messages)
         known = session.installation.cached("versions")
         try:
             if not session.safe:
-                environ = read_sources(words, definition, *there).layers.environment()
+                layers = layers_of(words, definition, session.installation, environ)
+                reader = SourceReader(words, definition, layers, session.messages)
+                reader.read_all(subject.lock.sources)
+                environ = layers.environment()
             check_programs(definition.requires, words, subject.call, environ, subject.lock, known)
         except HostError as error:
             yield Finding("", error.problem)

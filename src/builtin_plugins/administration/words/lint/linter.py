@@ -24,11 +24,11 @@ from host.cli.variables import settings_names
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.command import SYSTEMS
-from host.run.environment import FRAMEWORK_NAMES
 from host.run.folders import FolderNode
 from host.run.installation import read_config
 from host.run.json_errors import offsets_of_keys, place_of_key
 from host.run.lock import Tree
+from host.run.process import FRAMEWORK_NAMES
 from host.run.projects import Project
 from host.run.script_definition import block_text
 from host.run.script_help import script_gets_help

@@ -41,7 +41,7 @@ def default_command(definition: Definition, node: FolderNode) -> Iterator[Findin
         inner = node.enter(node.aliased(word) or word) if word else None
         command = inner and inner.command()
         if word and not (command and command.entrypoint):
-            text = f"there is no command {word} in this category"
+            text = f"this category has no command {word}"
             yield Finding("definition", Problem(definition.file, text, key="default"))
 
 
@@ -69,7 +69,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         problems.append(error.problem)
     yield from (Finding("variables", one) for one in problems)
     texts = [("env_files", text) for text in definition.env_files]
-    if not (layers.missing or layers.unasked):  # such a file may define any name
+    if not (layers.missing or layers.unasked):  # a file that is not read may define any name
         texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
     for key, text in texts:
         names: dict[str, None] = {}

@@ -1,18 +1,18 @@
-"""Cache files, written by several processes at once."""
+"""Files that several processes replace at once."""
 
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from host.planning import cache_files
+from host.run import atomic
 
 
 def test_every_writer_of_one_file_succeeds(tmp_path: Path) -> None:
     """A writer that finds the new file renamed by another one reports no failure."""
     place = tmp_path / "cli.lock"
     with ThreadPoolExecutor(8) as pool:
-        done = list(pool.map(lambda _: cache_files.replace(str(place), b"text"), range(2000)))
+        done = list(pool.map(lambda _: atomic.replace(str(place), b"text"), range(2000)))
     assert set(done) == {True}
     assert place.read_bytes() == b"text"
     assert [path.name for path in tmp_path.iterdir()] == ["cli.lock"]

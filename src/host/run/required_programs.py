@@ -1,6 +1,6 @@
 """Check that the programs in a command's `requires` are installed, in the right versions.
 
-A run of a command with `requires` loads this module, so it imports only modules of `host.run`.
+Only a run of a command with `requires` loads this module.
 """
 
 import posix
@@ -88,7 +88,7 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
             return line.removesuffix(identity)
     version = _asked(path, environ)
     if version:
-        from host.planning.cache_files import replace
+        from host.run.atomic import replace
 
         kept = [*(line for line in lines if not line.endswith(file)), version + identity]
         replace(known, encode("".join([f"{line}\n" for line in kept])), 0o600)

@@ -1,0 +1,25 @@
+"""Replace the small files that the program keeps for itself: caches and the list of projects."""
+
+import os
+from contextlib import suppress
+
+
+def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
+    """Write `content` to `place` by rename, so readers see either the old or the new file.
+
+    Returns False if that fails. If two writers mix their bytes, readers notice by the checksum.
+    """
+    directory, name = os.path.split(place)
+    beside = os.path.join(directory, f".{name}.new")  # a fixed name, so leftovers are overwritten
+    try:
+        os.makedirs(directory, exist_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        with open(os.open(beside, flags, mode), "wb") as file:
+            file.write(content)
+        with suppress(FileNotFoundError):  # another writer has just renamed it into place
+            os.rename(beside, place)
+    except OSError:
+        with suppress(OSError):
+            os.unlink(beside)
+        return False
+    return True
