@@ -6,8 +6,7 @@ import posix
 import sys
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    # Ctrl-C ends the process immediately, like most programs. Only code that has to clean up
-    # turns SIGINT into an exception again.
+    # Ctrl-C ends the process; code that must clean up turns SIGINT into an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 if gc.isenabled():
     # A run ends before it makes garbage; by default Python would collect six times during import.
@@ -61,9 +60,8 @@ def main() -> int:
     except Exception as failure:
         if messages.debugging:
             raise
-        messages.error(
-            f"internal error: {type(failure).__name__}: {failure}", "DEBUG=1 shows where"
-        )
+        what = f"internal error: {type(failure).__name__}: {failure}"
+        messages.error(what, "DEBUG=1 shows where")
         return HostError.status
 
 

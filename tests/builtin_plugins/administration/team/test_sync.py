@@ -154,8 +154,8 @@ def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) 
     done = run("self", "plugin", "remove", "ops")
     assert (done.status, done.stderr) == (
         1,
-        "acme: ops: your team's registry.json lists it; disable it, or take it out of that file "
-        "for all\n",
+        "acme: ops: your team's registry.json lists it; disable it, or remove it from that file "
+        "for everybody\n",
     )
     assert run("self", "plugin", "remove", "own").status == 0
     assert team.status() == ""

@@ -221,7 +221,7 @@ def test_options_that_do_not_go_with_it(install: Install) -> None:
         (("--ref", "v2"), "cli: --ref v2: the source already names v1\n"),
         (
             ("--sha256", "0" * 64),
-            "cli: --sha256 can only be used with an archive or a wheel; git has --ref ",
+            "cli: --sha256 can only be used with an archive or a wheel; for git, use --ref ",
         ),
         (("--name", "b"), "cli: --name cannot be used with a package, which keeps its own name\n"),
     ):

@@ -70,7 +70,7 @@ def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserve
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     tool = environment.python.parent / "acme-tool"
     assert tool.read_text().splitlines()[0] == f"#!{environment.python}"
-    stays = "acme-cli: stays at 1.0; another version comes with: cli self plugin add WHEEL\n"
+    stays = "acme-cli: stays at 1.0; to install another version: cli self plugin add WHEEL\n"
     assert plugin(made, "update").stdout == stays
     assert plugin(made, "remove", "acme-cli").status == 0
     assert not tool.exists()
@@ -84,7 +84,7 @@ def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environmen
     assert plugin(made, "add", str(first)).status == 0
     again = plugin(made, "add", str(first))
     assert (again.status, again.stderr) == (0, "")
-    stays = "stays at 1.0; another version comes with: cli self plugin add WHEEL; "
+    stays = "stays at 1.0; to install another version: cli self plugin add WHEEL; "
     assert f"is already installed; {stays}" in again.stdout
     assert plugin(made, "disable", "acme-cli").status == 0
     second = with_uv.acme("2.0", "tape")
