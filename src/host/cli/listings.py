@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from host.cli.contents import Contents
-from host.cli.global_options import (
-    FORMATS,
-    HELP_WORDS,
-    OPTIONS,
-    GlobalOptions,
-)
+from host.cli.global_options import FORMATS, HELP_WORDS, OPTIONS, GlobalOptions
 from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown

@@ -7,12 +7,7 @@ from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
-from host.run.child_process import (
-    REPORT_DESCRIPTOR,
-    TIMEOUT_VARIABLE,
-    spawn_and_read,
-    time_limit,
-)
+from host.run.child_process import REPORT_DESCRIPTOR, TIMEOUT_VARIABLE, spawn_and_read, time_limit
 from host.run.expand import is_name
 from host.run.text import BOM, decode, is_utf_16
 

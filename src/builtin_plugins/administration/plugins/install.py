@@ -8,10 +8,7 @@ from contextlib import ExitStack
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import source_of
-from builtin_plugins.administration.plugins.transaction import (
-    Transaction,
-    registry_transaction,
-)
+from builtin_plugins.administration.plugins.transaction import Transaction, registry_transaction
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import RECORD, store_of
