@@ -13,22 +13,11 @@ if gc.isenabled():
     gc.set_threshold(20_000)
 
 from host.errors import HostError
+from host.run import process
 from host.run.command import check_runnable
 from host.run.environment import REPORT, SourceReader, layers_of
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
-from host.run.process import (
-    RUN,
-    Exec,
-    asks_help,
-    caller_environment,
-    caller_words,
-    execute,
-    library_file,
-    reserve_standard_descriptors,
-    restore_signals,
-    start_of,
-)
 from host.run.text import Messages, decode, encode, is_on
 
 TYPE_CHECKING = False
@@ -43,10 +32,10 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """Run this process's command line; return the exit status unless a command replaces it."""
-    reserve_standard_descriptors()
-    restore_signals()
-    environ = {decode(name): decode(value) for name, value in caller_environment().items()}
-    argv = caller_words()
+    process.reserve_standard_descriptors()
+    process.restore_signals()
+    environ = {decode(name): decode(value) for name, value in process.caller_environment().items()}
+    argv = process.caller_words()
     messages = Messages(program_name(argv[0]), environ)
     try:
         return leave(dispatch(argv, environ, messages))
@@ -104,10 +93,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
             posix.write(1, encode(reply(words[1:], *start)))
             return 0
-        process = prepare_run(words, *start, messages, may_ask=may_ask, assume_yes=assume_yes)
-        if process is not None:
-            messages.debug(f"starting {process.path}")
-            raise execute(process)  # returns only if the system refuses
+        replacement = prepare_run(words, *start, messages, may_ask=may_ask, assume_yes=assume_yes)
+        if replacement is not None:
+            messages.debug(f"starting {replacement.path}")
+            raise process.execute(replacement)  # returns only if the system refuses
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
@@ -124,7 +113,7 @@ def prepare_run(
     *,
     may_ask: bool,
     assume_yes: bool,
-) -> "Exec | None":
+) -> "process.Exec | None":
     """Return the process to execute, or None if the words ask for a listing or a help page."""
     found = _find(words, installation, lock)
     definition, args = found.definition, words[len(found.words) :]
@@ -132,11 +121,11 @@ def prepare_run(
     if definition is None or file is None:
         return None
     environ = installation.environ
-    if RUN in environ:
+    if process.RUN in environ:
         from host.run.nested import without_outer_run
 
         environ = without_outer_run(environ, installation.layout.root)
-    program, given, helps = messages.program, None, asks_help(args)
+    program, given, helps = messages.program, None, process.asks_help(args)
     if definition.args:
         from host.run.argument_parser import MissingArgumentsError, parse
 
@@ -165,12 +154,12 @@ def prepare_run(
         from host.run.nested import report
 
         report(layers, exported, int(environ[REPORT]))
-    process = exec_of(program, found.words, definition, file, args, exported)
+    replacement = exec_of(program, found.words, definition, file, args, exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.confirm import confirm
 
         confirm(definition.confirm, program, found.words, may_ask=may_ask)
-    return process
+    return replacement
 
 
 def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> None:
@@ -196,12 +185,12 @@ def _file_to_run(
 
     Raises NotConfirmedError for an untrusted project.
     """
-    definition, helps = found.definition, asks_help(args)
+    definition, helps = found.definition, process.asks_help(args)
     if definition is None or not definition.entrypoint:
         return None
     for warning in definition.warnings:
         messages.warn(warning)
-    is_option = bool(args) and args[0].startswith("-") and not asks_help(args[:1])
+    is_option = bool(args) and args[0].startswith("-") and not process.asks_help(args[:1])
     if found.kind == "category" and not is_option:
         return None  # a category's own entrypoint runs only for an option
     if helps and not definition.compatible:
@@ -230,20 +219,20 @@ def exec_of(
     file: str,
     args: "Sequence[str]",
     environment: "Mapping[str, str]",
-) -> Exec:
+) -> process.Exec:
     """Return the process to execute: `file`, or the Python reference if `file` is ""."""
     if not file:
         from host.run.interrupts import python_exec
 
         label = " ".join([program, *words])
         return python_exec([label, definition.entrypoint, *args], environment)
-    start, env = start_of(file, environment), dict(environment)
-    if start.loads_library and (library := library_file(env["LIB_DIR"])):
+    start, env = process.start_of(file, environment), dict(environment)
+    if start.loads_library and (library := process.library_file(env["LIB_DIR"])):
         kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
         # bash expands the value of BASH_ENV
         env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)
         env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
-    return Exec(start.program, [*start.argv, *args], env)
+    return process.Exec(start.program, [*start.argv, *args], env)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
+from host.run import trust
 from host.run.atomic import replace
 from host.run.catalog import Catalog
 from host.run.command import Definition
@@ -14,15 +15,6 @@ from host.run.confirm import ask, is_attended
 from host.run.lock import Lock
 from host.run.projects import Project
 from host.run.text import decode, encode, printable
-from host.run.trust import (
-    changed_files,
-    files_of,
-    hash_of,
-    not_trusted,
-    read_trusted,
-    state_file,
-    text_of,
-)
 
 _YES, _ONCE = ("y", "yes"), ("o", "once")
 
@@ -39,10 +31,10 @@ def ask_trust(
     if project is None:
         return
     if not may_ask or not is_attended():
-        raise not_trusted(project, program, words)
-    if project.root in read_trusted(project.environ):
-        paths = files_of(project, definition.file)
-        lines = changed_lines(project, changed_files(project, definition.file))
+        raise trust.not_trusted(project, program, words)
+    if project.root in trust.read_trusted(project.environ):
+        paths = trust.files_of(project, definition.file)
+        lines = changed_lines(project, trust.changed_files(project, definition.file))
     else:
         lines, paths = introduction(project)
     page = "".join([f"{printable(line)}\n" for line in lines])
@@ -70,7 +62,7 @@ def introduction(project: Project) -> tuple[list[str], list[str]]:
         effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
         texts = [" ".join(one.words), definition.description, effects]
         lines.append(f"  {'  '.join(filter(None, texts))}")
-        paths += files_of(project, definition.file)
+        paths += trust.files_of(project, definition.file)
     paths = [*dict.fromkeys(paths)]
     for path in paths:
         project.check(path)
@@ -81,7 +73,7 @@ def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
     """Return the new text of files that changed since the project was trusted."""
     lines = [f"The project {project.name} in {project.root} has changed since it was trusted:"]
     for path in paths:
-        text = decode(text_of(path)).splitlines()
+        text = decode(trust.text_of(path)).splitlines()
         lines.append(f"  {path}{'' if text else ': removed or empty'}")
         lines += [f"    {line}" for line in text]
     return lines
@@ -89,7 +81,7 @@ def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
 
 def remember(project: Project, paths: Iterable[str]) -> None:
     """Store these files of a project as trusted."""
-    hashes = {path[len(project.root) :].lstrip("/"): hash_of(path) for path in paths}
+    hashes = {path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths}
 
     def update(known: dict[str, dict[str, str]]) -> None:
         files = known.get(project.root, {}) | hashes
@@ -105,14 +97,14 @@ def change_trusted(
 
     Under sudo the file keeps the owner of its directory.
     """
-    path = state_file(environ)
+    path = trust.state_file(environ)
     directory = os.path.dirname(path)
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)
         held = os.open(directory, os.O_RDONLY | os.O_CLOEXEC)
         try:
             fcntl.flock(held, fcntl.LOCK_EX)
-            known = read_trusted(environ)
+            known = trust.read_trusted(environ)
             update(known)
             text = json.dumps({"projects": known}, indent=2) + "\n"
             if not replace(path, encode(text), 0o600):

@@ -10,19 +10,9 @@ import re
 from host.cli.session import Session
 from host.errors import HostError, SourceError
 from host.records import Variable
-from host.run import read_regular
+from host.run import environment, read_regular
 from host.run.catalog import Match
 from host.run.command import Definition
-from host.run.environment import (
-    ENV_FILES,
-    ENVS,
-    FRAMEWORK,
-    SETTINGS,
-    SYSTEM,
-    Assignment,
-    Layers,
-    SourceReader,
-)
 from host.run.lock import Source
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
@@ -49,7 +39,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     rows = {name: f"missing, {note}" for name, note in required.items()}
     for name, one in every.items():
         ranks = {assignment.rank for assignment in layers.offered.get(name, ())}
-        if name in required or not ranks.isdisjoint((ENVS, ENV_FILES)):
+        if name in required or not ranks.isdisjoint((environment.ENVS, environment.ENV_FILES)):
             value = "…" if UNKNOWN in one.value else shown[name].value or EMPTY
             rows[name] = f"{value}  ← {_place(one, session, definition)}"
             if name in required:
@@ -57,7 +47,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     return [*rows.items()]
 
 
-class _Look(SourceReader):
+class _Look(environment.SourceReader):
     """Reads `envs` and `.env` files, and the names in settings.conf; calls no provider."""
 
     def read(self, source: Source) -> None:
@@ -85,7 +75,7 @@ def settings_names(path: str) -> dict[str, int]:
     return {name: number for number, line in code for name in _ASSIGNED.findall(line)}
 
 
-def traced_variables(layers: Layers) -> dict[str, Variable]:
+def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
     """Return all variables of a run by name, including the caller's, unmasked.
 
     Each source includes the line or key. bash does not report the line of an assignment, so
@@ -93,9 +83,9 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
     """
     settings: dict[str, dict[str, int]] = {}
 
-    def variable(one: Assignment) -> Variable:
+    def variable(one: environment.Assignment) -> Variable:
         path = one.origin
-        if one.rank == SETTINGS and path not in settings:
+        if one.rank == environment.SETTINGS and path not in settings:
             settings[path] = settings_names(path)
         line = settings.get(path, {}).get(one.name)
         return Variable(one.name, one.value, f"{path}:{line}" if line else path, one.rank)
@@ -105,17 +95,17 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
         ranked = [*map(variable, layers.offered.get(name, ()))]
         outside, fixed = layers.system.get(name), layers.fixed.get(name)
         if outside is not None and outside != fixed:
-            ranked.insert(0, Variable(name, outside, "system", SYSTEM))
+            ranked.insert(0, Variable(name, outside, "system", environment.SYSTEM))
         if fixed is not None:
             source = "args" if name.startswith("ARG_") else "framework"
-            ranked.insert(0, Variable(name, fixed, source, FRAMEWORK))
+            ranked.insert(0, Variable(name, fixed, source, environment.FRAMEWORK))
         traced[name] = ranked[0].replaced(shadows=tuple(ranked[1:]))
     return traced
 
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:
     """Return the source of a value, as a relative path if possible."""
-    if one.rank == SYSTEM:
+    if one.rank == environment.SYSTEM:
         return "your environment"
     source = one.source.removeprefix(os.path.join(definition.directory, ""))
     return source.removeprefix(os.path.join(session.layout.root, ""))
