@@ -90,10 +90,10 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
         if isinstance(node, FolderNode) and tree.scripts is not None
         for one in left_out(node)
     )
-    return PluginVersion(plugin.entry, commands, *_read_source(source), problems, ignored)
+    return PluginVersion(plugin.entry, commands, *read_source(source), problems, ignored)
 
 
-def _read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
+def read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
     """Return the hooks in Python source, and the literal words of commands; nothing is run."""
     text = source.decode("utf-8", "replace")
     marked = _HOOK.findall(text)
@@ -170,7 +170,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
     return PluginVersion(
         entry,
         commands,
-        *_read_source(source),
+        *read_source(source),
         tuple(placed(one, root, entry.name) for one in listed.problems),
         names=tuple(point.name for point in points),
         requires=requires,

@@ -12,9 +12,10 @@ from builtin_plugins.plugins_folder.directory import (
     store_of,
 )
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
-from host import Record, UsageError, masked_text
+from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
 from host.run.catalog import Catalog
+from host.run.dotenv import read_env_text
 from host.run.lock import Lock, Plugin, Tree
 from host.run.suggestions import closest
 from host.run.text import EMPTY
@@ -111,6 +112,12 @@ def _row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, restore: str)
     """Return the row of a plugin; `restore` is the command that brings missing files back."""
     known, own = plugins_of(lock, entry), declarations(lock, entry)[0]
     reasons = [one.broken for one in known if one.broken]
+    names = [one.name for one in known]
+    for path in [file for one in lock.sources if one.plugin in names for file in one.files]:
+        try:
+            read_env_text(path)
+        except SourceError as failure:
+            reasons.append(str(failure))
     is_here = bool(plugin or (known and entry.is_package))
     if plugin:
         entry = plugin.entry
@@ -137,7 +144,7 @@ def _row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, restore: str)
         state,
         "; ".join(reasons),
         plugin.root if plugin else "",
-        points=[one.name for one in known],
+        points=names,
         own=own,
         hooks=[hook for one in known for hook in one.hooks],
     )

@@ -114,6 +114,8 @@ class Lint:
             if place and not os.path.exists(place):
                 yield Finding("plugin", Problem(file, f"{place} does not exist", key=key))
                 return
+        if plugin.hooks_file:
+            yield from rules.hooks(plugin.hooks_file)
         yield from self.tree(FolderNode(Tree(plugin.tree, scripts=plugin.scripts)))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:

@@ -9,14 +9,16 @@ from types import SimpleNamespace
 from typing import Any
 
 from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.plugins.contents import read_source
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
-from host.run import from_system, why_outside
+from host.run import from_system, read_regular, why_outside
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.folders import FolderNode
 from host.run.lock import Source
 from host.run.process import start_of
 
+_LARGEST = 1 << 20  # bytes of a file with hooks
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _PATIENCE = 600.0  # seconds for shellcheck
 _OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # as no-shebang covers it
@@ -79,6 +81,19 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
                 what = f"${name} is not defined"
                 remedy = f'add it to "required_envs", or write ${{{name}:-}} if it may be unset'
                 yield Finding("variables", Problem(definition.file, what, remedy, key))
+
+
+def hooks(path: str) -> Iterator[Finding]:
+    """Yield a syntax error in a file with hooks, or that it has none; the file is not run."""
+    source, what, line = read_regular(path, _LARGEST, HostError), "", 1
+    try:
+        compile(source, path, "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as failure:
+        what, line = f"is not Python: {failure}", getattr(failure, "lineno", None) or 1
+    if not what and not read_source(source)[0]:
+        what = "no function is marked with @hookimpl, so no hook is called"
+    if what:
+        yield Finding("plugin", Problem(path, what, line=line))
 
 
 def script_findings(

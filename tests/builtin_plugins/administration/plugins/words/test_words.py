@@ -294,6 +294,9 @@ def test_a_bad_file_of_variables_breaks_its_plugin_only(
     assert run.stderr.startswith(f"cli: warning: {told}")
     assert run.stderr.endswith(f"{BAD_FILES[make]}; see: cli self plugin list\n")
     assert made.run("self", "env", "a", "b").stderr == run.stderr
+    [row] = json.loads(made.run("self", "plugin", "list", "--format", "json").stdout)["plugins"]
+    assert row["state"] == "broken"
+    assert row["reason"].endswith(BAD_FILES[make])
     file.rmdir() if file.is_dir() else file.unlink()
     assert made.run("a", "b").all == (0, "good\n", "")
 
