@@ -36,6 +36,7 @@ from host.run.argument_spec import Argument as Argument
 from host.run.command import Definition as Definition
 from host.run.command import is_word as is_word
 from host.run.expand import expand as expand
+from host.run.json_file import read_json as read_json
 from host.run.required_variables import RequiredVariable as RequiredVariable
 from host.run.requirements import Requirement as Requirement
 from host.run.text import Messages as Messages

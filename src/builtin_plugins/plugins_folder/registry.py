@@ -112,7 +112,7 @@ class Registry:
         self, path: str, values: dict[str, Any] | None = None, local: dict[str, Any] | None = None
     ) -> None:
         self.exists = values is not None
-        self.values = values or _empty()
+        self.values = values or {"version": FORMAT, "plugins": []}
         self.local = local
         self.problems: list[Problem] = []
         self.refused: dict[str, Problem] = {}
@@ -242,7 +242,3 @@ def effective_registry(plugins_dir: str) -> Registry:
             damage.text += "; its last intact version is used until it is repaired"
         found.problems.insert(0, damage)
     return found
-
-
-def _empty() -> dict[str, Any]:
-    return {"$schema": SCHEMA, "version": FORMAT, "plugins": []}

@@ -5,13 +5,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from host.records import (
-    CategoryDeclaration,
-    CommandDeclaration,
-    CommandTree,
-    EnvSource,
-    SecretScheme,
-)
+from host import records
 from host.run import Record
 from host.run.catalog import RESERVED
 from host.run.command import is_reference, is_word
@@ -36,7 +30,7 @@ def check_texts(record: Record) -> None:
             os.fsencode(text)
 
 
-def _tree(plugin: Plugin, record: CommandTree) -> Tree:
+def _tree(plugin: Plugin, record: records.CommandTree) -> Tree:
     owner = record.plugin or ("" if plugin.ours else plugin.name)
     scripts = None if record.scripts is None else {**record.scripts}
     if not all(isinstance(one, str) for one in (scripts or {}).values()):
@@ -44,9 +38,11 @@ def _tree(plugin: Plugin, record: CommandTree) -> Tree:
     return Tree(absolute_path(record.path), owner, record.dev is True, scripts)
 
 
-def _declared(plugin: Plugin, record: CommandDeclaration | CategoryDeclaration) -> Declared:
-    words, runs = record.words, isinstance(record, CommandDeclaration)
-    if isinstance(record, CommandDeclaration):
+def _declared(
+    plugin: Plugin, record: records.CommandDeclaration | records.CategoryDeclaration
+) -> Declared:
+    words, runs = record.words, isinstance(record, records.CommandDeclaration)
+    if isinstance(record, records.CommandDeclaration):
         fields = {"entrypoint": None, **record.definition}
     else:
         fields = {"name": record.name, "description": record.description}
@@ -59,7 +55,7 @@ def _declared(plugin: Plugin, record: CommandDeclaration | CategoryDeclaration) 
     return declared
 
 
-def _source(plugin: Plugin, record: EnvSource) -> Source:
+def _source(plugin: Plugin, record: records.EnvSource) -> Source:
     name, rank = record.name, record.rank
     reader = "python" if record.provider else record.reader
     if plugin.ours:
@@ -74,7 +70,7 @@ def _source(plugin: Plugin, record: EnvSource) -> Source:
     return Source(name, rank, reader, files, record.provider, _words(record.words), plugin.name)
 
 
-def _scheme(plugin: Plugin, record: SecretScheme) -> tuple[str, str, str]:
+def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str]:
     """Return the scheme, its provider and the plugin's name."""
     scheme = record.scheme
     plain = scheme.replace("-", "").replace("+", "")
@@ -105,9 +101,9 @@ def _words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 # The check of each kind of record that the lock contains.
 CHECKED: dict[type[Record], Callable[[Plugin, Any], Checked]] = {
-    CommandTree: _tree,
-    CommandDeclaration: _declared,
-    CategoryDeclaration: _declared,
-    EnvSource: _source,
-    SecretScheme: _scheme,
+    records.CommandTree: _tree,
+    records.CommandDeclaration: _declared,
+    records.CategoryDeclaration: _declared,
+    records.EnvSource: _source,
+    records.SecretScheme: _scheme,
 }

@@ -158,7 +158,7 @@ def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tupl
         return root, config_file, started
     last = runs[-1]
     mine = next((one for one in reversed(runs) if one.program == started), entry_of(own, runs))
-    if config_file == last.exported_config_file:
+    if config_file == (last.config_file or join(last.root, "core/cli.json")):
         config_file = mine.config_file if mine else ""
     if root != last.root:
         return root, config_file, started

@@ -20,7 +20,9 @@ def read_json(path: str) -> "Any":
     """Return the JSON value in the regular file at `path`; a BOM is accepted.
 
     Raises FileNotFoundError, and DefinitionError with line and column for anything that is not
-    strict JSON (duplicate keys and NaN included).
+    strict JSON (duplicate keys and NaN included)::
+
+        facts = read_json(f"{installation.config_dir}/hosts.json")
     """
     return parse_json(path, read_regular(path, _SIZE_LIMIT, DefinitionError))
 

@@ -5,7 +5,7 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 `OpenInstallation.run_entry` writes it. Only a run inside another run imports this module.
 """
 
-from host.run import Record, join
+from host.run import Record
 from host.run.process import FRAMEWORK_NAMES, RUN
 from host.run.text import encode, value_hash
 
@@ -28,10 +28,6 @@ class Entry(Record):
     program: str
     config_file: str
     hashes: "Mapping[str, str]"
-
-    @property
-    def exported_config_file(self) -> str:
-        return self.config_file or join(self.root, "core/cli.json")
 
 
 def outer_runs(environ: "Mapping[str, str]") -> list[Entry]:

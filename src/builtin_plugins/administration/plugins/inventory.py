@@ -5,12 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
-from builtin_plugins.plugins_folder.directory import (
-    DirectoryPlugin,
-    find_directory_plugins,
-    recorded,
-    store_of,
-)
+from builtin_plugins.plugins_folder import directory
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
@@ -73,7 +68,9 @@ def inventory(session: Session) -> list[Row]:
     registry = effective_registry(plugins_dir)
     for problem in registry.problems:
         session.messages.warn(problem)
-    directories = {one.entry.name: one for one in find_directory_plugins(plugins_dir, registry)}
+    directories = {
+        one.entry.name: one for one in directory.find_directory_plugins(plugins_dir, registry)
+    }
     known = {one.project: one for one in lock.plugins.values() if one.reference and not one.ours}
     others = [Entry(name, "pip", version=known[name].version) for name in sorted(known)]
     entries = {**registry.entries}
@@ -103,12 +100,12 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, the current one among them."""
-    store = store_of(plugins_dir, entry.name)
-    found = (recorded(store.path(version)) for version in entry.versions)
+    store = directory.store_of(plugins_dir, entry.name)
+    found = (directory.recorded(store.path(version)) for version in entry.versions)
     return [one for one in found if one is not None]
 
 
-def _row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, restore: str) -> Row:
+def _row(entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, restore: str) -> Row:
     """Return the row of a plugin; `restore` is the command that brings missing files back."""
     known, own = plugins_of(lock, entry), declarations(lock, entry)[0]
     reasons = [one.broken for one in known if one.broken]
@@ -117,7 +114,7 @@ def _row(entry: Entry, plugin: DirectoryPlugin | None, lock: Lock, restore: str)
         try:
             read_env_text(path)
         except SourceError as failure:
-            reasons.append(str(failure))
+            reasons.append(failure.what)
     is_here = bool(plugin or (known and entry.is_package))
     if plugin:
         entry = plugin.entry

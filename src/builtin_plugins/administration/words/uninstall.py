@@ -5,12 +5,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
-from builtin_plugins.administration.program.launcher import (
-    launcher_of,
-    launchers_in,
-    links_on_path,
-    usual_launchers,
-)
+from builtin_plugins.administration.program import launcher
 from builtin_plugins.administration.program.shipped_files import RECORD, SOURCE, shipped_files
 from builtin_plugins.administration.questions import confirm
 from builtin_plugins.administration.words import completion
@@ -33,7 +28,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             "remove the directory yourself",
         )
     removed = _removed(session, purge=purge)
-    siblings = usual_launchers(root, environ)
+    siblings = launcher.usual_launchers(root, environ)
     shells = () if program in map(os.path.basename, siblings) else completion.SHELLS
     completed = [one for one in shells if completion.completes(one, program, environ)]
     session.show_lines(
@@ -64,7 +59,9 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     The launchers and cli.json come last, so that an interrupted run can be repeated.
     """
     installation, layout = session.installation, session.layout
-    launchers = sorted(launchers_in(layout.core_dir), key=launcher_of(layout).__eq__)
+    launchers = sorted(
+        launcher.launchers_in(layout.core_dir), key=launcher.launcher_of(layout).__eq__
+    )
     made = [*installation.locks, *installation.indexes]
     made += map(installation.cached, ("catalogue", "news", "versions"))
     paths = [one for one in made if os.path.isfile(one)]
@@ -100,7 +97,7 @@ def _unchanged(root: str) -> Iterator[str]:
 def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
     """Yield the links on PATH to the launchers, and the man pages that install.sh made."""
     real = {*map(os.path.realpath, launchers)}
-    for link, target in links_on_path(environ).items():
+    for link, target in launcher.links_on_path(environ).items():
         if target in real:
             yield link
             above = os.path.dirname(os.path.dirname(link))

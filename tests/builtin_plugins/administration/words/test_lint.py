@@ -387,8 +387,15 @@ def test_a_plugin_of_its_own(install: Install) -> None:
     }
     made = install(plugin)
     assert lint(made, "mine")[1].startswith('mine/plugin.json:1:43: "hooks": /')
-    made.write({"mine/hooks.py": ""})
+    made.write({"mine/hooks.py": "from host import hookimpl\n\n@hookimpl\ndef prepare(x): 1 / 0\n"})
     assert lint(made, "mine") == (0, "no problems in 2 definitions\n")
+    made.write({"mine/hooks.py": "x = 1\n"})
+    what = "no function is marked with @hookimpl, so no hook is called"
+    assert lint(made, "mine") == (1, f"mine/hooks.py:1:1: {what}\n")
+    made.write({"mine/hooks.py": "\n\ndef broken(\n"})
+    assert lint(made, "mine")[1].startswith(
+        "mine/hooks.py:3:1: is not Python: '(' was never closed"
+    )
 
 
 def test_formats(install: Install) -> None:

@@ -37,14 +37,11 @@ def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
         version_dirs = [one.version_dir for one in kept]
         found = kept[: [*version_dirs, entry.version_dir].index(entry.version_dir)]
     else:
-        found = [one for one in kept if version and _is_called(one, version)]
+        wanted = version or EMPTY
+        found = [one for one in kept if wanted in (one.version, one.version_dir)]
+        found = found or [one for one in kept if (one.commit or one.sha256).startswith(wanted)]
     if found:
         return found[-1]
     what = "earlier version" if version is None else f"version {version or EMPTY}"
     there = ", ".join(version_text(one) for one in kept) or "none"
     raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {there}")
-
-
-def _is_called(entry: Entry, version: str) -> bool:
-    digits = entry.commit or entry.sha256
-    return digits.startswith(version) or version in (entry.version, entry.version_dir)

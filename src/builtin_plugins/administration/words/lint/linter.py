@@ -4,6 +4,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import cache
+from operator import attrgetter
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
@@ -194,15 +195,11 @@ def placed(findings: Iterable[Finding]) -> list[Finding]:
             line, column = place_of_key(text, offsets, at.key)
         place = (_relative(at.path), at.text, at.remedy, at.key, line, column)
         found.add(one._replace(problem=Problem(*place)))
-    return sorted(found, key=_order)
+    order = attrgetter("problem.path", "problem.line", "problem.column", "rule", "problem.message")
+    return sorted(found, key=order)
 
 
 def _relative(path: str) -> str:
     with suppress(OSError):
         return path.removeprefix(f"{os.getcwd()}/")
     return path
-
-
-def _order(one: Finding) -> tuple[object, ...]:
-    at = one.problem
-    return at.path, at.line, at.column, one.rule, at.message
