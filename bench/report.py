@@ -106,12 +106,12 @@ def _goals(found: dict[str, Any]) -> Iterator[str]:
     yield "|---|---|---|---|"
     for case, ratios in _ratios(found, what=None).items():
         limit, base = _GOALS[case]
-        kept = "holds" if max(ratios) <= limit else "**missed**"
-        yield f"| {case} | {_span(ratios)} | {limit:g} of the {base} | {kept} |"
+        kept = "met" if max(ratios) <= limit else "**missed**"
+        yield f"| {case} | {_span(ratios)} | {limit:g} × the {base} | {kept} |"
     for take in found["takes"][:1]:
         for figure in take:
             if figure["kind"] == "memory":
-                kept = "holds" if figure["mebibytes"] <= 10 else "**missed**"
+                kept = "met" if figure["mebibytes"] <= 10 else "**missed**"
                 yield f"| {figure['case']} | {figure['mebibytes']:.1f} MiB | 10 MiB | {kept} |"
 
 

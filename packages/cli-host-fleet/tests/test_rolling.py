@@ -82,7 +82,7 @@ def test_nothing_failed(cli: Cli) -> None:
     missing = cli.fleet("run", *cli.on("@failed"), "demo", "do")
     assert (missing.status, missing.stderr) == (
         2,
-        "cli fleet run: @failed: there was no run yet\n",
+        "cli fleet run: @failed: no run has been recorded yet\n",
     )
     assert cli.run("web01").status == 0
     none = cli.fleet("run", *cli.on("@failed"), "demo", "do")

@@ -4,7 +4,7 @@ from host import OperationError
 from host.run.confirm import is_agreed, is_attended
 
 
-def confirm(question: str, yes: bool, otherwise: str, *, required: bool = False) -> None:
+def ask_to_continue(question: str, yes: bool, otherwise: str, *, required: bool = False) -> None:
     """Ask on a terminal; without one, or with --yes, continue without asking.
 
     With `required`, only --yes replaces the answer. Raises OperationError with the text
@@ -14,6 +14,6 @@ def confirm(question: str, yes: bool, otherwise: str, *, required: bool = False)
         return
     if required and not is_attended():
         what = f"{otherwise}, because there is no terminal to ask on"
-        raise OperationError(what, "to agree without a question, add --yes")
+        raise OperationError(what, "to skip the question, add --yes")
     if is_attended() and not is_agreed(question):
         raise OperationError(otherwise)

@@ -27,7 +27,8 @@ LAST = ".registry.last.json"  # beside it: its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 # Where the files of each kind of plugin are: in versions that this program keeps, in a directory of
-# the user, or in the Python environment.
+# the user, or in the Python environment. The first kind that accepts a SOURCE is used, so `local`,
+# which accepts every directory, is the last. The keys name the modules in `plugins/sources`.
 KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
 NAME_RULE = "use a-z, 0-9 and ._-; self, help and setup are reserved"
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def json_text(listing: Listing) -> str:
-    """Return an object with two arrays, one line per row."""
+    """Return JSON text: an object with the arrays `categories` and `commands`, one row per line."""
     categories = _lines(
         {"path": one.words, "name": one.name, "description": one.description}
         for one in listing.categories

@@ -14,7 +14,7 @@ from host import OperationError, Program, UsageError
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
-    """Carry out the options with the variables in `environ`; return 0.
+    """Perform the action that the options select, with the variables in `environ`; return 0.
 
     `platform` is a value of `sys.platform`. Raises HostError.
     """
@@ -36,7 +36,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
 def _change(
     system: ModuleType, settings: Settings, options: argparse.Namespace, reporter: Reporter
 ) -> str:
-    """Carry out the options; return a description of the tool's new state."""
+    """Perform the action that the options select; return a description of the tool's new state."""
     if options.uninstall:
         removed = system.uninstall(settings, reporter)
         return "is uninstalled; your own data is kept" if removed else "is not installed"

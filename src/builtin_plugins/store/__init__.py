@@ -6,7 +6,7 @@
 
 A version is made in a stage (`staging`), moved to its place (`commit`), made current (`activate`)
 and removed when it is neither current nor kept (`collect`). A directory with a version's name is
-always complete, because it is added and removed by one rename. A killed change therefore leaves the
+always complete, because it is added and removed by one rename. A interrupted change therefore leaves the
 old version or the new one, and stages, which the next `collect` removes.
 """
 
@@ -173,7 +173,7 @@ def staging(directory: str) -> Iterator[tuple[str, int]]:
 
 
 def abandoned(directory: str) -> list[str]:
-    """Return the stages in `directory` that killed changes left; those in use are locked."""
+    """Return the stages in `directory` that interrupted changes left; those in use are locked."""
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     stages = [os.path.join(directory, name) for name in names if name.startswith(STAGE)]
     return [path for path in stages if _is_free(path)]

@@ -254,7 +254,7 @@ def test_under_sudo_the_callers_own_files_count(shop: Shop) -> None:
 def test_no_global_option_answers(shop: Shop, before: list[str]) -> None:
     assert shop.run(*before, "build").all == shop.refusal("build")
     done = shop.run(*before, "self", "trust")
-    remedy = "to agree without a question, add --yes"
+    remedy = "to skip the question, add --yes"
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr.endswith(f"there is no terminal to ask on; {remedy}\n")
     assert not shop.ran

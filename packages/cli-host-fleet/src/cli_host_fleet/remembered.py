@@ -31,7 +31,7 @@ def recall(file: str) -> list[str]:
         with open(file) as opened:
             names = opened.read().split()
     except FileNotFoundError:
-        raise FleetError("@failed: there was no run yet") from None
+        raise FleetError("@failed: no run has been recorded yet") from None
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
     if not names:

@@ -33,7 +33,7 @@ class Targets:
     user: str
 
     def hosts(self, program: Program) -> dict[str, Host]:
-        """Return the hosts by name, in order; warn of inventory settings without effect."""
+        """Return the hosts by name, in order; warn about inventory settings that have no effect."""
         inventory = read_inventory(self.inventory, self.ssh_config)
         file = remembered.place(os.environ, program.root)
         users = names_of(

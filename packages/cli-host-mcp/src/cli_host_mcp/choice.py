@@ -39,7 +39,7 @@ class Choice:
             "it must be named in full": (
                 not named and (definition.hidden or definition.starts_commands or wish == "named")
             ),
-            "--read-only, and it starts other commands": (
+            "refused by --read-only, because it starts other commands": (
                 self.read_only and definition.starts_commands
             ),
             f'--read-only, and its effects are "{definition.effects}"': (
@@ -81,7 +81,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
     @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")
     @click.option("--read-only", is_flag=True, help='Only commands with "effects": "read".')
-    @click.option("--allow-sudo", is_flag=True, help="Also commands that need sudo.")
+    @click.option("--allow-sudo", is_flag=True, help="Also offer commands that need sudo.")
     @click.option(
         "--tools",
         "form",

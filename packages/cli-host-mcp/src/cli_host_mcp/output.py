@@ -79,7 +79,7 @@ def shown(data: bytes) -> str:
 
 
 def escaped(text: str) -> str:
-    r"""Return text of several lines with control and bidi characters as escapes."""
+    r"""Return multi-line text with control and bidi characters escaped; line breaks stay."""
     if text.isprintable():
         return text
     return "\n".join("\t".join(map(printable, line.split("\t"))) for line in text.split("\n"))

@@ -1,4 +1,4 @@
-"""Errors of users and assistants, each in one line."""
+"""Errors that users and assistants see, as one line each."""
 
 from __future__ import annotations
 

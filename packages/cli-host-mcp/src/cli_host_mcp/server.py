@@ -83,7 +83,7 @@ class Tools:
             try:
                 required = await self._asking.ask(ctx, params, call.question)
             except CallError as failure:
-                raise CallError(f"{failure}; by hand: {call.line}") from None
+                raise CallError(f"{failure}; to run it by hand: {call.line}") from None
             if required:
                 return required
 

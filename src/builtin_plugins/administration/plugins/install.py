@@ -9,7 +9,7 @@ from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.transaction import Transaction, registry_transaction
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import RECORD, store_of
 from builtin_plugins.plugins_folder.registry import (
@@ -46,7 +46,7 @@ def ensure_built(
         f"{entry.name} {version} has no wheel. Building one runs the package's own code. The new "
         "commands are shown after the build"
     )
-    confirm("Build it?", yes, "nothing was changed")
+    ask_to_continue("Build it?", yes, "nothing was changed")
     return source_of(entry).build(tx)
 
 

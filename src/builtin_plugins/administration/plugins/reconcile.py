@@ -1,8 +1,9 @@
-"""Keep `plugins/` in agreement with the registry: one lock, the links, the kept versions.
+"""Keep `plugins/` consistent with the registry: one lock, the links, the kept versions.
 
 The registry decides. A change adds a version, points the link to it and writes the registry last;
-a removal marks its entry first. So a killed change leaves the old registry or the new one, and
-`reconcile` makes the rest agree: links, versions, stages, directories that the user put there.
+a removal marks its entry first. So an interrupted change leaves the old registry or the new one.
+`reconcile` then repairs links and versions, removes stages, and adds entries for directories that
+the user put there.
 """
 
 import json
@@ -81,7 +82,7 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
 
 
 def _clear(plugins_dir: str) -> None:
-    """Remove the unfinished files of killed changes; never follow a link to others' files."""
+    """Remove the unfinished files of interrupted changes; never follow a link to others' files."""
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")

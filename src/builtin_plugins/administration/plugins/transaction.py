@@ -51,7 +51,9 @@ class Transaction:
 
 @contextmanager
 def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[Transaction]:
-    """Start a change, after removing the leftovers of killed changes.
+    """Start a change, after removing the leftovers of interrupted changes.
+
+    The registry is locked only for that, not in the block: see `registry_transaction`.
 
     An OSError becomes an OperationError. Raises PluginError if the registry cannot be read,
     because nothing may change then.
@@ -91,5 +93,5 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
                 write_registry(registry_path(plugins_dir), registry)
         finally:
             with suppress(OSError, HostError):  # the next change reconciles again
-                # Retry once if something cannot be removed: the failure may be transient.
-                tx.left.update(reconcile(plugins_dir) and reconcile(plugins_dir))
+                if reconcile(plugins_dir):  # something cannot be removed: perhaps only for now
+                    tx.left.update(reconcile(plugins_dir))

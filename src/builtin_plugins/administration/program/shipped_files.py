@@ -169,9 +169,10 @@ def _record(root: str, files: Iterable[ShippedFile]) -> None:
     """Record the checksums of files of this version, so that later versions find changed files."""
     known = _recorded(root)
     lines = {file.checksum(file.source.read_bytes()) for file in files} - known
-    if lines and Path(RECORD) not in _tracked(root):
+    path = os.path.join(root, RECORD)
+    if lines and is_tree(os.path.dirname(path)) and Path(RECORD) not in _tracked(root):
         by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
-        write_file(os.path.join(root, RECORD), "".join(f"{one}\n" for one in by_path))
+        write_file(path, "".join(f"{one}\n" for one in by_path))
 
 
 def _recorded(root: str) -> set[str]:

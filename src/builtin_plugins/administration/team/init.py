@@ -20,7 +20,7 @@ from builtin_plugins.administration.program.launcher import (
     remember,
     write_launcher,
 )
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.administration.words.completion import complete_in, uncompleted_shell
 from builtin_plugins.io.files import atomic
@@ -141,7 +141,7 @@ def _make(
     for entry in lacking(staged):
         show = lambda found: preview(staged, None, found)  # noqa: E731 - one line
         sync.bring(staged, entry, show, timeout=tx.seconds, keep=not entry.is_package)
-    confirm("Create it?", yes, "nothing was created")
+    ask_to_continue("Create it?", yes, "nothing was created")
     os.chmod(tx.tree, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.tree)
     with suppress(FileNotFoundError):

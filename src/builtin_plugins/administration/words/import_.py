@@ -11,7 +11,7 @@ from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.project import nearest_project
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.recipes import Recipe, Tool, recipes_in, tool_of
 from builtin_plugins.administration.words.new import check_words
 from builtin_plugins.io.files.atomic import make_directory, write_file
@@ -49,7 +49,9 @@ def command(
     words = words or (tool.name,)
     check_words(words)
     question = f"Run {tool.name} to list the recipes of {source}?"
-    confirm(question, yes or not tool.listing, f"{source}: nothing was imported", required=True)
+    ask_to_continue(
+        question, yes or not tool.listing, f"{source}: nothing was imported", required=True
+    )
     recipes = recipes_in(source, tool, session.environ)
     if not recipes:
         raise OperationError(f"{source} contains no recipes")

@@ -9,7 +9,7 @@ from builtin_plugins.administration.plugins.sources.git import ask_server, write
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program.shipped_files import is_checkout, renew
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
@@ -71,7 +71,7 @@ def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
         for one, commit in ((root, old), (tx.tree, new))
     ]
     session.show_lines(*plan_lines(*versions))
-    confirm("Update?", yes, "nothing was changed")
+    ask_to_continue("Update?", yes, "nothing was changed")
     with signals_blocked():
         fast_forward(git, old, new)
 

@@ -3,7 +3,7 @@
 import os
 
 from builtin_plugins.administration.project import nearest_project
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from host import OperationError
 from host.cli.session import Session
 from host.cli.trust import change_trusted, introduction, remember
@@ -46,6 +46,6 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     if not yes:
         for line in lines:
             session.messages.line(line)
-    confirm("Trust it?", yes, f"{root}: not trusted", required=True)
+    ask_to_continue("Trust it?", yes, f"{root}: not trusted", required=True)
     remember(project, files)
     session.show_lines(f"{root}: trusted")

@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from builtin_plugins.administration.program import launcher
 from builtin_plugins.administration.program.shipped_files import RECORD, SOURCE, shipped_files
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
 from builtin_plugins.io.files.undo import os_errors_explained
@@ -40,7 +40,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         f"  {sys.prefix}: the Python environment; remove it if nothing else uses it",
         *(f"  {one}: another installation, which uses this environment" for one in siblings),
     )
-    confirm(f"Uninstall {program}?", yes, "nothing was removed", required=True)
+    ask_to_continue(f"Uninstall {program}?", yes, "nothing was removed", required=True)
     with os_errors_explained():
         for shell in completed:
             completion.complete_in(shell, program, environ, present=False)

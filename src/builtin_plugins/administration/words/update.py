@@ -23,7 +23,7 @@ from builtin_plugins.administration.program.launcher import (
     renew_own_files,
 )
 from builtin_plugins.administration.program.shipped_files import is_checkout
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
 from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
@@ -58,7 +58,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
             if is_launcher(launcher_of(layout)):  # not updated by a killed update, or by pipx
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
-        confirm("Update?", yes, "nothing was changed")
+        ask_to_continue("Update?", yes, "nothing was changed")
         bring()
     session.show_lines("updated")
 

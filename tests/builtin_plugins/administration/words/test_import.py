@@ -244,7 +244,7 @@ def test_a_tool_runs_only_if_the_user_agreed(install: Install) -> None:
         1,
         "",
         f"cli: {file}: nothing was imported, because there is no terminal to ask on; "
-        "to agree without a question, add --yes\n",
+        "to skip the question, add --yes\n",
     )
 
 

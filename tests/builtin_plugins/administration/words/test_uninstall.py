@@ -93,7 +93,7 @@ def test_it_asks(made: Made) -> None:
     assert refused.status == 1
     assert refused.stderr == (
         "acme: nothing was removed, because there is no terminal to ask on; "
-        "to agree without a question, add --yes\n"
+        "to skip the question, add --yes\n"
     )
     assert f"  {made.launcher}\n" in refused.stdout
     assert files_of(made.root) == before

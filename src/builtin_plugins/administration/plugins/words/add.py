@@ -11,7 +11,7 @@ from builtin_plugins.administration.plugins.transaction import (
     registry_transaction,
     transaction,
 )
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import PluginError, UsageError
 from host.cli.session import Session
@@ -37,7 +37,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     SOURCE is one of
       name                      a plugin in a catalogue that cli.json names
-      ./directory               a directory; it is linked, so edits take effect at once
+      ./directory               a directory; linked, so edits take effect at once
       user/repo, a git address  a repository to clone (https, ssh, git, file)
       .tar.gz, .zip             an archive: a path or an https address
       .whl                      a wheel: a path or an https address
@@ -48,8 +48,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     In an installation made from a team's repository, the plugin is added only for you, in
     plugins/registry.local.json. With --team it is recorded in the shared registry.json.
 
-    No code of the plugin runs before you agree. The new commands and Python hooks are
-    shown first, with a question on a terminal.
+    The new commands and Python hooks are shown first, without running code of the plugin.
+    A terminal asks before the plugin is added; without one, it is added at once.
     """
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
@@ -72,7 +72,9 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     # The wheel at the same path may be another one now, so it is read again.
     if there and not source_of(there).is_one_version and _is_present(session, there):
         if team:
-            _share(session, there)
+            with transaction(session) as tx, registry_transaction(tx) as (registry, _):
+                registry.put(there, team=True)
+            session.show_lines(f"{there.name} is in plugins/registry.json; commit it for your team")
             return
         session.show_lines(f"{_installed(session, there)}{source_of(there).name_hint}")
         return
@@ -80,13 +82,6 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         tx.reporter.debug(f"fetching {wanted.entry.source}")
         staged = ensure_built(session, wanted.fetch(tx), tx, yes=yes)
         _add_staged(session, staged, tx, team=team, force=force, yes=yes)
-
-
-def _share(session: Session, entry: Entry) -> None:
-    """Put the entry of an installed plugin into the registry that a team shares."""
-    with transaction(session) as tx, registry_transaction(tx) as (registry, _):
-        registry.put(entry, team=True)
-    session.show_lines(f"{entry.name} is in plugins/registry.json; commit it for your team")
 
 
 def _add_staged(
@@ -105,9 +100,9 @@ def _add_staged(
         return
     preview(session, former if replaces else None, staged.replaced(entry=entry), force=force)
     if replaces:
-        confirm(f"Update {entry.name}?", yes, "nothing was changed")
+        ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")
     else:
-        confirm("Add it?", yes, "nothing was added")
+        ask_to_continue("Add it?", yes, "nothing was added")
     if not install(session, entry, tx, new=former is None, team=team, force=force):
         session.show_lines(_installed(session, entry))
         return

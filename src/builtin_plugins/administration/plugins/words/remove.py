@@ -6,7 +6,7 @@ from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import Row, find_row, inventory, named_row
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
 from builtin_plugins.administration.plugins.transaction import transaction
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
 from host.cli.session import Session
@@ -24,7 +24,7 @@ def command(session: Session, name: str, yes: bool) -> None:
         if entry.is_package and row.state != "missing":
             session.messages.line(f"this uninstalls the package {entry.name}")
             warn_of_sharing(session, entry, "removes")
-        confirm(f"Remove {entry.name}?", yes, "nothing was removed")
+        ask_to_continue(f"Remove {entry.name}?", yes, "nothing was removed")
         kept = remove(entry, tx)
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:

@@ -11,7 +11,7 @@ from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry, registry_path
 from host import OperationError, UsageError
 from host.cli.session import Session
@@ -43,7 +43,7 @@ def bring_in(
         session.show_lines(heading(entry))
         warn_of_sharing(session, entry, "changes")
     if missing and not dry_run:
-        confirm("Install these plugins?", yes, "nothing was changed")
+        ask_to_continue("Install these plugins?", yes, "nothing was changed")
         if failed := for_each(session, missing, partial(_bring, session, timeout=timeout)):
             raise OperationError(f"not installed: {', '.join(failed)}", "run it again")
     if wanted.problems:

@@ -8,7 +8,7 @@ from builtin_plugins.administration.plugins.preview import preview, version_text
 from builtin_plugins.administration.plugins.sources.base import source_of
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
-from builtin_plugins.administration.questions import confirm
+from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
 from host.cli.session import Session
@@ -58,7 +58,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         preview(session, entry, staged)
         if dry_run:
             return
-        confirm(f"Update {label}?", yes, "nothing was changed")
+        ask_to_continue(f"Update {label}?", yes, "nothing was changed")
         install(session, staged.entry, tx)
     session.show_lines(f"updated {label}")
 

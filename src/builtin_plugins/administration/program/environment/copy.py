@@ -72,7 +72,7 @@ class VenvCopy:
         try:
             exchange(self.path, self.prefix)
         except OSError as failure:
-            what = f"{self.prefix}: cannot be exchanged with its changed copy"
+            what = f"{self.prefix}: cannot be replaced by its updated copy"
             raise OperationError(f"{what}: {failure.strerror}") from None
         undo.callback(exchange, self.path, self.prefix)
 
@@ -121,7 +121,7 @@ def _discard(path: str) -> None:
 
 
 def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Lock the environment; raises OperationError if another process keeps the lock."""
+    """Lock the environment; raises OperationError if another process holds the lock."""
     return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), waiting)
 
 
