@@ -107,7 +107,7 @@ def _goals(found: dict[str, Any]) -> Iterator[str]:
     for case, ratios in _ratios(found, what=None).items():
         limit, base = _GOALS[case]
         kept = "met" if max(ratios) <= limit else "**missed**"
-        yield f"| {case} | {_span(ratios)} | {limit:g} × the {base} | {kept} |"
+        yield f"| {case} | {_span(ratios)} | {limit:g} \N{MULTIPLICATION SIGN} the {base} | {kept} |"
     for take in found["takes"][:1]:
         for figure in take:
             if figure["kind"] == "memory":

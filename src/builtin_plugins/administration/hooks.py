@@ -41,7 +41,6 @@ TIMEOUT = {
     "default": "600",
 }
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
-_BELOW = {**_WORDS, "required": False}
 _NEW_WORDS = {**_WORDS, "complete": "none"}
 _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", required=True, choices=["bash", "zsh", "fish"])
@@ -59,7 +58,6 @@ _ALL = argument("--all", "Also list hidden commands and those for other systems.
 _ALL_SHADOWED = argument("--all", "Also show the commands that this one hides.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
 _DEFINITION = argument("--definition", "Open the command.json instead of the script.")
-_FIX = argument("--fix", "Apply the fixes that are safe.")
 _FOLDER = argument("--folder", "Make a folder with a command.json instead of a single script.")
 _FROM = {
     **argument("--from", "Copy this script unchanged.", value="FILE", type="file"),
@@ -99,7 +97,7 @@ _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 # The description of each, and its arguments.
 _COMMANDS: dict[str, tuple[Any, ...]] = {
     "completion": ("Set up Tab completion for bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
-    "doctor": ("Check this installation", _FIX, FORMAT),
+    "doctor": ("Check this installation", argument("--fix", "Apply safe fixes."), FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
     "env": ("Show where a command's variables come from", _WORDS, _EVERY, _SECRETS, FORMAT),
     "import": (
@@ -113,7 +111,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         "Check definitions and scripts",
         *(argument("directory", type="directory"), _LINT_FORMAT),
     ),
-    "list": ("List every command", _BELOW, _ALL, _LISTING_FORMAT),
+    "list": ("List every command", {**_WORDS, "required": False}, _ALL, _LISTING_FORMAT),
     "lock": ("Rebuild the lock",),
     "new command": (
         "Make a command that runs at once",

@@ -6,8 +6,8 @@
 
 A version is made in a stage (`staging`), moved to its place (`commit`), made current (`activate`)
 and removed when it is neither current nor kept (`collect`). A directory with a version's name is
-always complete, because it is added and removed by one rename. A interrupted change therefore leaves the
-old version or the new one, and stages, which the next `collect` removes.
+always complete, because it is added and removed by one rename. An interrupted change therefore
+leaves the old version or the new one, and stages, which the next `collect` removes.
 """
 
 import os

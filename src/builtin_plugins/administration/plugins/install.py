@@ -65,11 +65,12 @@ def install(
     nothing, if another process has just installed the same version. Raises HostError if the plugin
     breaks this program or overrides commands of others, or if it is `new` and its name is taken.
     """
-    source = source_of(entry)
+    source, wanted = source_of(entry), (*entry.came_from, entry.version_dir)
     source.prepare_install(session, tx, force=force)
     with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
-        if there and _is_same(there, entry) and source.is_present(tx.plugins_dir):
+        same = there and (*there.came_from, there.version_dir) == wanted
+        if same and source.is_present(tx.plugins_dir):
             return False
         if new:
             check_new_name(entry, registry.entries)
@@ -97,10 +98,6 @@ def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
         write_file(os.path.join(version, RECORD), json.dumps(entry.fields(), indent=2))
         make_directory(store.directory)
         store.commit(version, entry.version_dir, undo)
-
-
-def _is_same(one: Entry, other: Entry) -> bool:
-    return (*one.came_from, one.version_dir) == (*other.came_from, other.version_dir)
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:

@@ -102,7 +102,7 @@ def clear(places: Places) -> list[OperationError]:
     """Remove leftovers of interrupted changes; return an error for each that cannot be removed."""
     for path in (places.link, places.desktop_file):
         atomic.discard(atomic.temporary(path))
-    # A interrupted change may have left the link pointing directly to a version.
+    # An interrupted change may have left the link pointing directly to a version.
     real = os.path.relpath(os.path.realpath(places.link), os.path.realpath(places.install_dir))
     return state.store_of(places).collect(keep=[real.partition("/")[0]])
 
