@@ -107,7 +107,8 @@ def _goals(found: dict[str, Any]) -> Iterator[str]:
     for case, ratios in _ratios(found, what=None).items():
         limit, base = _GOALS[case]
         kept = "met" if max(ratios) <= limit else "**missed**"
-        yield f"| {case} | {_span(ratios)} | {limit:g} \N{MULTIPLICATION SIGN} the {base} | {kept} |"
+        goal = f"{limit:g} \N{MULTIPLICATION SIGN} the {base}"
+        yield f"| {case} | {_span(ratios)} | {goal} | {kept} |"
     for take in found["takes"][:1]:
         for figure in take:
             if figure["kind"] == "memory":

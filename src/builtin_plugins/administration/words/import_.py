@@ -48,10 +48,9 @@ def command(
     tool = tool_of(source)
     words = words or (tool.name,)
     check_words(words)
-    question = f"Run {tool.name} to list the recipes of {source}?"
-    ask_to_continue(
-        question, yes or not tool.listing, f"{source}: nothing was imported", required=True
-    )
+    if tool.listing:
+        question = f"Run {tool.name} to list the recipes of {source}?"
+        ask_to_continue(question, yes, f"{source}: nothing was imported", required=True)
     recipes = recipes_in(source, tool, session.environ)
     if not recipes:
         raise OperationError(f"{source} contains no recipes")
