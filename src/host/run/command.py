@@ -42,8 +42,7 @@ class Definition:
     """The checked content of a command.json or category.json, with defaults for absent keys.
 
     name, description      texts for people; "" if a category.json has none
-    entrypoint             a file in `directory` or "package.module:attr"; "" if only commands
-                           below a category run. A category's own runs only for options
+    entrypoint             a file in `directory` or "package.module:attr"; "" for most categories
     file, directory        the definition and its folder; "" if a plugin declares it in code
     os, compatible         the systems that it runs on, () for all; whether it runs on this one
     sudo, sudo_systems     whether it needs sudo on this system; the systems where it does
