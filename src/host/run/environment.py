@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REPORT = "CLI_REPORT_FD"  # a descriptor to which a run writes its variables
 
-# The lowest rank wins. Rank 5, a default in the script, applies if no layer sets the variable.
+# The highest rank wins, which has the lowest number. Rank 5, a default in the script, applies if no layer sets the variable.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
@@ -50,7 +50,7 @@ class Assignment:
 
 
 class Layers:
-    """The variables of all sources; the lowest rank wins, and within a rank the last assignment.
+    """The variables of all sources; the highest rank (lowest number) wins, then the last one.
 
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
     system   the caller's environment (SYSTEM): never changed, even if a value is empty
