@@ -87,7 +87,8 @@ def discover_commands(
 
     Called when the lock is built. Directories are read again in every run, so return the
     directory and not its current contents. `self` is reserved. Built-in plugins may also yield
-    `BrokenPlugin` and `Disabled`. If two places define the same command, `commands/` wins, then plugins in registry order, then the order of this hook::
+    `BrokenPlugin` and `Disabled`. If two places define the same command, `commands/` wins, then
+    plugins in registry order, then the order of this hook::
 
         @hookimpl
         def discover_commands(installation):

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REPORT = "CLI_REPORT_FD"  # a descriptor to which a run writes its variables
 
-# The highest rank wins, which has the lowest number. Rank 5, a default in the script, applies if no layer sets the variable.
+# The lowest number is the highest rank, which wins. Rank 5 is a default in the script.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
