@@ -1,6 +1,6 @@
 """Draw the pictures of README and pages: real runs on a terminal, as SVG.
 
-Call it after a change of what they show: python docs/pictures/make.py
+Call it after a change to what they show: python docs/pictures/make.py
 
 The runs take place in a temporary home with a path as long as /home/babbage, which replaces it in
 the pictures. So lines break where they would for this user.

@@ -1,6 +1,6 @@
 """Writes docs/interface.md, the reference of the public names of `host`, from their docstrings.
 
-Call it after a change of one: python docs/site/interface.py
+Call it after a change to one: python docs/site/interface.py
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from host.run.requirements import is_version, satisfies
 def version_problem(path: str, wanted: str) -> Problem | None:
     """Return why this program cannot use a file with this `min_version`, None if it can.
 
-    The remedy is a command line::
+    The problem's remedy is the command that updates this program::
 
         problem = version_problem("plugin.json", "1.2")
         if problem is not None:

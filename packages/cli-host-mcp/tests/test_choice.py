@@ -47,9 +47,9 @@ def test_what_is_served(cli: Cli, choice: Choice, there: set[str], not_there: se
         ("shwo", "shwo: no command or category; did you mean show?"),
         ("show/arg", "show/arg: no command or category; did you mean show/args"),
         ("x*", "x*: no command or category"),
-        ("self", "self: commands of self are never offered"),
-        ("self/*", "self/*: commands of self are never offered"),
-        ("self/plugin/add", "self/plugin/add: commands of self are never offered"),
+        ("self", "self: commands of `self` are never offered"),
+        ("self/*", "self/*: commands of `self` are never offered"),
+        ("self/plugin/add", "self/plugin/add: commands of `self` are never offered"),
         ("sel?", "sel?: no command or category"),
     ],
 )

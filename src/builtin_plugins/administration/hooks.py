@@ -1,6 +1,6 @@
 """The `self` commands and their arguments.
 
-Unless _ELSEWHERE says otherwise, a command runs the function `command` in the module of its name.
+A command runs the function `command` in the module of the same name, or as in _ELSEWHERE.
 """
 
 from collections.abc import Iterator

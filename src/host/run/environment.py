@@ -198,7 +198,7 @@ class SourceReader(Record):
         origin = f"{path}:{line}" if line else f"{path}: {key}" if key else path
         self.layers.offer(Assignment(name, value, rank, origin))
         if name in self.layers.system:
-            self.messages.debug(f"{name}: {origin} is ignored, because the caller has set it")
+            self.messages.debug(f"{name}: {origin} is ignored, because the caller set {name}")
 
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a scheme of references to secrets."""

@@ -31,7 +31,7 @@ REQUIRED = [
     {"name": "API_URL", "type": "url", "hint": "ask Ada"},
     {"name": "LICENCE", "secret": True, "type": "integer"},
 ]
-WHERE = "export it, or set it in config/settings.conf, a file of env_files, or envs"
+WHERE = "export it, or set it in config/settings.conf, a file in env_files, or envs"
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ class Conversation:
 
     @property
     def running(self) -> bool:
-        """Return whether the requested user has answered, so that the command may be running."""
+        """Return whether the requested user's shell has answered: the command may be running."""
         return not self._to_come
 
     def heard(self, stream: str, data: bytes) -> Iterator[bytes]:

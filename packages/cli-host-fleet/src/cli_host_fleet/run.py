@@ -88,7 +88,7 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
         failed = [job.hosts[one.host] for one in results if one.state != "ok"]
         remembered.remember(file, [ssh.login(host) for host in failed])
     except OSError as failure:
-        program.messages.warn(f"{file}: {failure.strerror}; @failed will not be true")
+        program.messages.warn(f"{file}: {failure.strerror}; @failed does not include this run")
     if view.problem and view.problem.errno != errno.EPIPE:
         program.messages.error(f"output: {view.problem.strerror}")
         return 1

@@ -66,7 +66,7 @@ class Choice:
         for pattern in (*self.patterns, *self.left_out):
             if not any(_matches(one.words, (pattern,)) for one in commands):
                 if pattern.split("/")[0] == "self":
-                    raise ChoiceError(f"{pattern}: commands of self are never offered")
+                    raise ChoiceError(f"{pattern}: commands of `self` are never offered")
                 names = {"/".join(one.words[:end]) for one in commands for end in (1, None)}
                 raise ChoiceError(f"{pattern}: no command or category{closest(pattern, names)}")
 

@@ -166,7 +166,7 @@ class Source(PluginSource):
         return self.requirement.extras if self.requirement else ()
 
     def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
-        """Install the wheel and its requirements into a copy of the environment, and check that.
+        """Install wheel and requirements into a copy of the environment, then check the copy.
 
         The distributions that this program itself needs keep their versions.
         """
