@@ -57,7 +57,7 @@ FAULTS = {
         {"API_URL": "hunter2"}, "API_URL must be a URL, such as https://example.org/; ask Ada"),
     "wrong": ({"LICENCE": "hunter2"}, f"LICENCE must be a whole number; {WHERE}"),
     "two": ({"PLAIN": None, "API_URL": None}, "PLAIN must be set; API_URL must be set; "
-            "API_URL: ask Ada; export them, or set them in config/settings.conf, a file of "
+            "API_URL: ask Ada; export them, or set them in config/settings.conf, a file in "
             "env_files, or envs"),
     "empty": ({"API_URL": ""}, "API_URL must have a value in your environment, or be unset there; "
               "ask Ada"),
