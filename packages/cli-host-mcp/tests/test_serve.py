@@ -237,7 +237,7 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
         found = assistant.call("run", command="risk drop", arguments={"words": ["x"]})
         assert found.text == (
             "it needs the user's consent, and this client cannot ask for it; "
-            "by hand: cli risk drop x; nothing was run"
+            "to run it by hand: cli risk drop x; nothing was run"
         )
         assert "unknown command show args" in assistant.call("run", command="show args").text
         late = assistant.call("run", command="odd/hang")
