@@ -44,7 +44,7 @@ _GOALS: dict[str, tuple[float, str]] = {
     "self search, 10,000 commands": (0.5, "loop over the tree"),
     "command in Python with click": (1.25, "`python -c 'import click'`"),
 }
-_KINDS = {"run": "A run", "list": "A listing", "complete": "A Tab"}
+_KINDS = {"run": "A run", "list": "A listing", "complete": "A Tab completion"}
 _THEME = """
 svg { color: #24292f }
 @media (prefers-color-scheme: dark) { svg { color: #e6edf3 } }
@@ -119,7 +119,7 @@ def _goals(found: dict[str, Any]) -> Iterator[str]:
 def _peers(found: dict[str, Any]) -> Iterator[str]:
     names = [name for name in _COLOURS if name == "cli" or name in found["versions"]]
     for what, title in _KINDS.items():
-        yield f"| {title}, commands | {' | '.join(names)} |"
+        yield f"| {title}: number of commands | {' | '.join(names)} |"
         yield f"|---|{'---|' * len(names)}"
         for size in (10, 100, 1000, 10_000):
             ratios = _ratios(found, what=what, size=size)
