@@ -35,7 +35,7 @@ def test_pages_name_the_schemes_and_the_stand_ins(page: Path) -> None:
         pytest.skip("docs/password-managers.md is the project's")
     text = page.read_text()
     assert [one for one in _SCHEMES if f"`{one}:" not in text] == []
-    paragraph = next(one for one in text.split("\n\n") if "stand in" in one)
+    paragraph = next(one for one in text.split("\n\n") if "The tests replace" in one)
     names = {one.name for one in STAND_INS.iterdir() if not one.suffix and one.is_file()}
     assert {one for one in names if f"`{one}`" not in paragraph} == set()
     assert {
