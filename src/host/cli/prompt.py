@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 
 from host.cli.completion import NONE, read_typed, values_of
 from host.errors import UsageError
-from host.run.argument_parser import CommandLine, MissingArgumentsError
+from host.run.argument_parser import HIDDEN, CommandLine, MissingArgumentsError
 from host.run.argument_spec import Argument, explanation
 from host.run.command import Definition
 from host.run.confirm import is_attended
 from host.run.interrupts import RaisedInterrupts
-from host.run.process import RUN
+from host.run.nested import outer_runs
 from host.run.text import encode, printable
-
-_MASK = "********"
 
 
 def ask_missing(
@@ -28,7 +26,7 @@ def ask_missing(
 
     Raises `missing` if no user can be asked, or if the user gives no answer.
     """
-    if environ.get("CI") or RUN in environ or not is_attended():
+    if environ.get("CI") or outer_runs(environ) or not is_attended():
         raise missing
     line = missing.line
     _say(f"{line.program}: {missing.what}")
@@ -38,7 +36,7 @@ def ask_missing(
             line.texts[argument.name] = [_answer(line, definition, argument, missing)]
     line.check()
     words = _whole_line(line, asked, args)
-    shown = masked_words(definition.args, words)
+    shown = _whole_line(line, asked, masked_words(definition.args, args))
     _say(shlex.join([line.program, *line.command.split(), *shown]))
     return words, line.variables()
 
@@ -138,5 +136,5 @@ def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str
 def _masked(word: str, secrets: Sequence[str]) -> str:
     for secret in filter(None, secrets):
         if word == secret or (word.startswith("-") and word.endswith(secret)):
-            return word.removesuffix(secret) + _MASK
+            return word.removesuffix(secret) + HIDDEN
     return word

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
+HIDDEN = "********"  # in place of a secret
+
+
 class MissingArgumentsError(UsageError):
     """The command line is valid, except that required arguments are missing."""
 
@@ -56,8 +59,9 @@ class CommandLine:
     """A parsed command line; `texts` has the texts of each argument by the argument's name.
 
     `loose` are the words that are neither options nor their values. `options` has each option
-    under all its names. `waiting` is an option whose value is missing at the end of the line.
-    `ended` is true after `--`.
+    under all its names. `labels` has the name of each argument for messages: its own, or that of
+    the caller's variable that sets it. `waiting` is an option whose value is missing at the end of
+    the line. `ended` is true after `--`.
     """
 
     def __init__(
@@ -76,8 +80,8 @@ class CommandLine:
                 self.options[argument.name] = argument
                 self.options[argument.short or argument.name] = argument
                 self.options[argument.negation or argument.name] = argument
-        self.rest = list(words)
-        self.rest.reverse()
+        self.labels = {one.name: one.bare_name for one in arguments}
+        self.rest = list(words)[::-1]
         self.loose: list[str] = []
         self.texts: dict[str, list[str]] = {}
         self.waiting: Argument | None = None
@@ -160,12 +164,12 @@ class CommandLine:
         for argument in self.arguments:
             if argument.env in environ and argument.name not in self.texts:
                 self.texts[argument.name] = [environ[argument.env]]
+                self.labels[argument.name] = argument.env
 
     def values(self, argument: Argument) -> "Sequence[str]":
         """Return the texts of an argument, else its default, else ()."""
-        if argument.name in self.texts:
-            return self.texts[argument.name]
-        return () if argument.default is None else (argument.default,)
+        usual = () if argument.default is None else (argument.default,)
+        return self.texts.get(argument.name, usual)
 
     def check(self) -> None:
         """Refuse invalid values and conflicts, then missing arguments."""
@@ -178,7 +182,7 @@ class CommandLine:
             if argument.conflicts and self.is_given(argument):
                 others = [one for one in self.arguments if one.name in argument.conflicts]
                 for other in filter(self.is_given, others):
-                    names = f"{argument.bare_name} and {other.bare_name}"
+                    names = f"{self.labels[argument.name]} and {self.labels[other.name]}"
                     raise self.unfit(f"{names} cannot be given together")
         if missing:
             are = "is" if len(missing) == 1 else "are"
@@ -187,14 +191,12 @@ class CommandLine:
 
     def check_text(self, argument: Argument, text: str) -> None:
         """Refuse a text that the argument does not accept."""
-        name = argument.bare_name
+        name, found = self.labels[argument.name], HIDDEN if argument.secret else text or EMPTY
         if not argument.accepts(text):
-            what = f"{name}: expected {argument.expected}"
-            if argument.secret:
-                raise self.unfit(what)
-            raise self.unfit(f"{what}; found {text or EMPTY}", _nearest(text, argument.choices))
+            what = f"{name}: expected {argument.expected}; found {found}"
+            raise self.unfit(what, _nearest(text, argument.choices))
         if argument.type in ("file", "directory") and (fault := _fault(argument.type, text)):
-            raise self.unfit(f"{name}: {text or EMPTY}: {fault}")
+            raise self.unfit(f"{name}: {found}: {fault}")
 
     def is_given(self, argument: Argument) -> bool:
         """Return whether the caller set an argument; a flag must be true."""
@@ -218,8 +220,7 @@ class CommandLine:
                 values = ["true" if _is_true(text) else "false" for text in values]
             if argument.repeats:
                 found[f"{name}_COUNT"] = str(len(values))
-                for number, text in enumerate(values, 1):
-                    found[f"{name}_{number}"] = text
+                found |= {f"{name}_{number}": text for number, text in enumerate(values, 1)}
             elif values or argument.flag:
                 found[name] = values[0] if values else "false"
         return found

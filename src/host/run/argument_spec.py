@@ -99,8 +99,9 @@ class Argument(Record):
 
     def owns(self, variable: str) -> bool:
         """Return whether `variable` is a variable of this argument."""
-        mine = self.variable
-        return variable == mine or (self.repeats and numbered(variable) == mine)
+        name, _, last = variable.rpartition("_")
+        is_numbered = self.repeats and (last == "COUNT" or is_digits(last))
+        return self.variable in (variable, name if is_numbered else "")
 
     @property
     def expected(self) -> str:
@@ -128,12 +129,6 @@ class Argument(Record):
         import re
 
         return re.fullmatch(self.pattern, text) is not None
-
-
-def numbered(variable: str) -> str:
-    """Return NAME for a variable NAME_COUNT, NAME_1 and so on, else ""."""
-    name, _, last = variable.rpartition("_")
-    return name if last == "COUNT" or is_digits(last) else ""
 
 
 def is_number(text: str) -> bool:

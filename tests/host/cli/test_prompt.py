@@ -24,6 +24,9 @@ ARGS = [
 ]
 
 
+ARGS_X = {"name": "x", "required": True}
+
+
 @pytest.fixture(scope="module")
 def made(shared_install):
     from_program = {"name": "host", "required": True, "choices": {"program": "hosts"}}
@@ -35,8 +38,12 @@ def made(shared_install):
             "commands/a/host/command.json": command(args=[from_program]),
             "commands/a/host/main.sh": SHOWS,
             "commands/a/host/hosts": "#!/bin/sh\nprintf 'web1\\nweb2\\n'\n",
-            "commands/a/pin/command.json": command(args=[pin, {"name": "x", "required": True}]),
+            "commands/a/pin/command.json": command(args=[pin, ARGS_X]),
             "commands/a/pin/main.sh": SHOWS,
+            "commands/a/word/command.json": command(
+                args=[{"name": "pin", "required": True, "secret": True}, ARGS_X]
+            ),
+            "commands/a/word/main.sh": SHOWS,
             "commands/a/many/command.json": command(args=[{"name": "f...", "required": True}]),
             "commands/a/many/main.sh": SHOWS,
             "commands/a/file/command.json": command(args=[{"name": "f", "required": True}]),
@@ -107,6 +114,18 @@ def test_a_secret_is_not_echoed_and_only_in_its_variable(made):
     before, _, after = shown.partition("cli a pin -- -y\n")
     assert "hunter2" not in before
     assert after == "ARG_PIN=hunter2\nARG_X=-y\n<--><-y>\n"
+
+
+def test_a_secret_word_is_not_appended_and_hides_no_other(made):
+    status, shown = talk(made, ["a", "word"], ("pin: ", "hunter2\n"), ("x: ", "shown\n"))
+    assert status == 0
+    assert shown.endswith("cli a word shown\nARG_PIN=hunter2\nARG_X=shown\n<shown>\n")
+
+
+def test_what_is_no_chain_of_runs_changes_nothing(made):
+    status, shown = talk(made, ["a", "many"], ("f: ", "1\n"), CLI_RUN="garbage")
+    assert status == 0
+    assert shown.endswith("cli a many 1\nARG_F_1=1\nARG_F_COUNT=1\n<1>\n")
 
 
 def test_a_program_offers_the_choices_and_tab_completes(made):
