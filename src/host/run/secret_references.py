@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
 _TIMEOUTS = (30.0, 120.0)  # seconds, without and with a terminal
+_PAUSE = 0.1  # seconds
 _GRACE = 1.0  # seconds for the child to report the late providers
 _LARGEST = 1 << 20  # bytes of a file
 
@@ -175,33 +176,36 @@ class _Providers(Record):
         stderr goes to the terminal or to a file, because a daemonised child (ssh ControlPersist)
         would keep a pipe open.
         """
-        import subprocess
         import tempfile
+        import time
+        from subprocess import PIPE, Popen, TimeoutExpired
 
         if not words:
             raise HostError("expected a program after run:")
         env = {encode(name): encode(value) for name, value in self.environ.items()}
+        printed, deadline = None, time.monotonic() + self.seconds
         with tempfile.TemporaryFile() as file:
+            stderr = None if self.terminal else file
             try:
-                done = subprocess.run(
-                    words,
-                    check=False,
-                    cwd=self._caller,
-                    env=env,
-                    stdout=subprocess.PIPE,
-                    stderr=None if self.terminal else file,
-                    timeout=self.seconds,
-                )
-            except subprocess.TimeoutExpired:
-                raise HostError(self.late) from None
+                process = Popen(words, cwd=self._caller, env=env, stdout=PIPE, stderr=stderr)
             except OSError as failure:
                 raise HostError(f"{words[0]} cannot start: {failure.strerror}") from None
+            while printed is None:
+                has_ended = process.poll() is not None
+                try:
+                    printed, _ = process.communicate(timeout=_PAUSE)
+                except TimeoutExpired as waited:
+                    if has_ended:  # a background process of the program keeps stdout open
+                        printed = waited.output or b""
+                    elif time.monotonic() > deadline:
+                        process.kill()
+                        raise HostError(self.late) from None
             file.seek(0)
             lines = decode(file.read()).split("\n")
-        if done.returncode:
+        if process.returncode:
             last = next((f": {line}" for line in reversed(lines) if line.strip()), "")
-            raise HostError(f"{words[0]} ended with status {done.returncode}{last}")
-        return done.stdout
+            raise HostError(f"{words[0]} ended with status {process.returncode}{last}")
+        return printed
 
 
 def _content(path: str) -> bytes:

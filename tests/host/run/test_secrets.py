@@ -39,6 +39,15 @@ def test_run_and_file(install):
     assert asked(made) == 1
 
 
+def test_a_background_process_that_keeps_stdout_open_delays_nothing(install):
+    made = install(files({"TOKEN": "run:start"}))
+    start = "#!/bin/sh\nsleep 60 &\nseq 1 20000\necho end\n"
+    made.write({"tools/start": start, "commands/a/b/main.sh": '#!/bin/bash\necho "${TOKEN: -9}"\n'})
+    started = time.monotonic()
+    assert made.run("a", "b", env=env(made)).all == (0, "20000\nend\n", "")
+    assert time.monotonic() - started < 10
+
+
 @pytest.mark.parametrize(
     "more",
     [
