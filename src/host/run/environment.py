@@ -150,7 +150,7 @@ class SourceReader(Record):
             before = self.layers.environment()
             for name, value in capture_settings(path, before).items():
                 if before.get(name) != value:
-                    self.offer(name, value, source.rank, path)
+                    self.offer(name, value.rstrip("\r"), source.rank, path)
 
     def provided(self, source: "Source") -> None:
         from host.run.provider import ask_provider

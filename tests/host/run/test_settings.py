@@ -136,7 +136,7 @@ REACHES = {
     "stdin is empty": ("X=$(cat)\nread Y\nZ=${Y-unset}\n", {"X": "", "Y": "", "Z": ""}),
     "where it is": ("X=${BASH_SOURCE[0]##*/}:$0:$#\n", None),
     "path": ('PATH="$PATH:/x"\nX=1\n', {"X": "1"}),
-    "a carriage return that is meant": ("X=$'a\\r'\nY='a\rb'\n", {"X": "a\r", "Y": "a\rb"}),
+    "carriage returns": ("X=$'a\\r\\r'\nY='a\rb'\n", {"X": "a", "Y": "a\rb"}),
     "not an assignment of ours": ("no-such-command = x 2>/dev/null\nX=1\n", {"X": "1"}),
     "BASH_ENV": ("X=1\nBASH_ENV=/x\nENV=/y\n", {"X": "1", "BASH_ENV": "/x", "ENV": "/y"}),
     "localised message": ("X=$'a'$\"b\"\n", {"X": "ab"}),
