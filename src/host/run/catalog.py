@@ -77,9 +77,8 @@ class Match:
 
     @property
     def shadows(self) -> tuple[str, ...]:
-        """The shadowed commands in `nodes`: folders, or `plugin NAME`."""
-        hidden = self.nodes[1:] if self.kind == "command" else ()
-        return tuple([one.at if one.tree.path else f"plugin {one.tree.plugin}" for one in hidden])
+        """The places of the shadowed commands in `nodes`."""
+        return tuple([one.place for one in self.nodes[1:] if self.kind == "command"])
 
 
 class DeclaredNode(Node):

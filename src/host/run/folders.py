@@ -89,6 +89,13 @@ class Node:
     problems: tuple[Problem, ...] = ()
 
     @property
+    def place(self) -> str:
+        """Its folder or script, or `plugin NAME` for a command that a plugin declares."""
+        if self.definition and self.definition.is_script:
+            return self.definition.file
+        return self.at if self.tree.path else f"plugin {self.tree.plugin}"
+
+    @property
     def runnable(self) -> bool:
         return self.definition is not None and self.definition.entrypoint != ""
 

@@ -77,6 +77,12 @@ def test_the_nearest_project_wins_and_all_are_used(shop: Shop) -> None:
     assert inner.run("outer").stdout == "outer\n"
     shadows = inner.run("self", "which", "build", "--all").stdout
     assert f"shadows:     {shop.root}/.cli/commands/build\n" in shadows
+    shop.write({".cli/commands/both.sh": BUILD})
+    inner.write({".cli/commands/both.sh": BUILD})
+    shadows = inner.run("self", "which", "both", "--all").stdout
+    assert f"shadows:     {shop.root}/.cli/commands/both.sh\n" in shadows
+    found = inner.run("self", "lint").stdout
+    assert f"{shop.root}/.cli/commands/both.sh:1:1: both is hidden by " in found
 
 
 def test_the_words_of_the_installation_win(shop: Shop) -> None:
