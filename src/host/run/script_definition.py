@@ -12,7 +12,7 @@ Only the first 16 KiB are read. A run loads this only for a script.
 from host.errors import DefinitionError, Problem
 from host.run import basename
 from host.run.json_file import Fields, parse_json
-from host.run.text import decode
+from host.run.text import decode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def _described(lines: "list[str]") -> tuple[str, str]:
             usage = usage or text[6:].strip()
         elif not (prose or in_licence or low.startswith(_NO_PROSE)):
             prose = text if any(map(str.isalnum, text)) else ""
-    return summary or prose, usage
+    return printable(summary or prose), printable(usage)
 
 
 def _first_comments(lines: "list[str]") -> "Iterator[str]":

@@ -117,6 +117,7 @@ COMMENTS = {
         '#!/bin/sh\n# Prose.\n# /// command\n# {"description": "Copy it."}\n# ///\n',
         "Copy it."),
     "binary": ("\x7fELF\0\n# Copy it.\n", ""),
+    "not UTF-8": ("#!/bin/sh\n# Caf\udce9.\n", r"Caf\xe9."),
     "beyond": ("#!/bin/sh\n" + "#\n" * 9000 + "# Copy it.\n", ""),
     "empty": ("", ""),
 }  # fmt: skip
@@ -125,7 +126,7 @@ COMMENTS = {
 @pytest.mark.parametrize(("text", "description"), COMMENTS.values(), ids=COMMENTS)
 def test_the_description_in_a_comment(tmp_path: Path, text: str, description: str) -> None:
     file = tmp_path / "db.sh"
-    file.write_text(text)
+    file.write_text(text, errors="surrogateescape")
     definition = read_definition(str(file))
     assert (definition.description, definition.entrypoint) == (description, "db.sh")
     assert definition.warnings == ()
