@@ -155,16 +155,16 @@ _DOCUMENTED = re.compile(r"##+\s*(?P<text>.*)")
 
 
 def _make(_path: Path, text: str) -> Iterator[Recipe]:
-    """Yield the targets of a Makefile that its text names.
+    r"""Yield the targets of a Makefile that its text names.
 
     Targets that are built files are skipped: a target is used if it is phony or documented, or if
     its name has no `.` and no `/`. The description follows `##` on the target's line, or is in
-    the comment above.
+    the comment above. `\:` is a colon in a name.
     """
     phony: set[str] = set()
     targets: dict[str, tuple[str, bool]] = {}  # the description, and whether it was after ##
     comment = ""  # the first line of the comment directly above
-    for line in text.replace("\\\n", " ").splitlines():
+    for line in text.replace("\\\n", " ").replace("\\:", "\0").splitlines():
         found, documented = _RULE.match(line), _DOCUMENTED.search(line)
         if found and found["targets"] == ".PHONY":
             phony.update(found["rest"].split())
@@ -177,7 +177,7 @@ def _make(_path: Path, text: str) -> Iterator[Recipe]:
     for name, (about, is_documented) in targets.items():
         chosen = name in phony or is_documented or not re.search("[./]", name)
         if chosen and not name.startswith("."):
-            yield Recipe(name, _definition(about))
+            yield Recipe(name.replace("\0", ":"), _definition(about))
 
 
 TOOLS = (

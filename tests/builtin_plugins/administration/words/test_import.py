@@ -38,7 +38,7 @@ mod db
 DB = "# Apply the migrations\nmigrate:\n    @echo migrated\n"
 MAKEFILE = """\
 CC := cc
-.PHONY: test a.b
+.PHONY: test a.b c\\:d.e
 # Build everything
 all: main.o
 main.o: main.c
@@ -48,6 +48,7 @@ test: ## Run the tests
 %.x: %.y
 deploy/prod: ; @echo shipped ## To production
 a.b: ; @true
+c\\:d.e f\\:g: ; @echo $@
 x y \\
   z:
 \t@echo $@
@@ -102,7 +103,9 @@ def test_a_makefile_is_read_as_text(install: Install) -> None:
     assert listed(made) == {
         "build make a.b": "make a.b",
         "build make all": "Build everything",
+        "build make c d.e": "make c:d.e",
         "build make deploy prod": "To production",
+        "build make f g": "make f:g",
         "build make test": "Run the tests",
         "build make x": "make x",
         "build make y": "make y",
@@ -111,6 +114,7 @@ def test_a_makefile_is_read_as_text(install: Install) -> None:
     if shutil.which("make"):
         ran = made.run("build", "make", "test", "X=1", env=PATHS)
         assert ran.all == (0, f"test 1 in {made.root.name}\n", "")
+        assert made.run("build", "make", "c", "d.e", env=PATHS).all == (0, "c:d.e\n", "")
 
 
 def test_a_taskfile_and_a_recipe_that_is_a_group_too(install: Install) -> None:
