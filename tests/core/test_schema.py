@@ -19,7 +19,7 @@ from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host.errors import HostError, PluginError
 from host.run.command import read_definition
 from host.run.installation import read_config
-from host.run.projects import read_project
+from host.run.projects import Project
 from testing.installation import PROJECT, Made
 
 SCHEMAS = {
@@ -63,13 +63,19 @@ def registry_at(path: str) -> None:
         raise PluginError("; ".join(map(str, problems)))
 
 
+def project_at(path: str) -> None:
+    project = Project("", "cli", {})
+    project.file = path
+    assert project.definition.file == path
+
+
 READERS: dict[str, Callable[[str], object]] = {
     "catalogue": catalogue_at,
     "category": read_definition,
     "cli": read_config,
     "command": read_definition,
     "plugin": manifest_at,
-    "project": read_project,
+    "project": project_at,
     "registry": registry_at,
 }
 

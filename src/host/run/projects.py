@@ -40,9 +40,13 @@ class Project:
 
     @property
     def definition(self) -> Definition:
-        """The definition in project.json; raises DefinitionError."""
+        """The definition in project.json, which may be missing; raises DefinitionError."""
         if self._definition is None:
-            self._definition = read_project(self.file)
+            try:
+                fields = Fields(self.file, read_json(self.file))
+            except FileNotFoundError:
+                fields = Fields(self.file, {})
+            self._definition = Definition(self.file, fields, required=False)
         return self._definition
 
     @property
@@ -87,15 +91,6 @@ class Project:
         raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))
 
 
-def read_project(path: str) -> Definition:
-    """Return the definition in a project.json, which may be missing; raises DefinitionError."""
-    try:
-        fields = Fields(path, read_json(path))
-    except FileNotFoundError:
-        fields = Fields(path, {})
-    return Definition(path, fields, required=False)
-
-
 def usable_projects(
     roots: "Iterable[str]", program: str, commands_dir: str, environ: "Mapping[str, str]"
 ) -> tuple[list[Project], list[Problem]]:
@@ -113,11 +108,7 @@ def usable_projects(
         try:
             for path in (project.commands_dir, root, project.file):
                 project.check(path)
-        except DefinitionError as error:
-            problems.append(error.problem)
-            continue
-        projects.append(project)
-        try:
+            projects.append(project)
             problems += project.definition.warnings
         except DefinitionError as error:
             problems.append(error.problem)
