@@ -109,6 +109,14 @@ def test_what_is_wrong_with_a_definition(
     assert len(shown.splitlines()) == 1
 
 
+@pytest.mark.parametrize("line", ['"envs": {"A": "1"}', '"env_files": [".env"]'])
+def test_variables_of_a_python_command_without_sources(install: Install, line: str) -> None:
+    text = INDENTED.replace("main.sh", "os:getpid") % f'"sources": false, {line}'
+    status, shown = lint(install(tree(text)))
+    what = '"sources": "sources" is false, so "envs" and "env_files" have no effect'
+    assert (status, shown) == (1, f"{HERE}/command.json:5:3: {what}\n")
+
+
 DEFINED = {
     "its own": '"envs": {"A": "1", "B": "$A"}',
     "a default": '"envs": {"A": "${NOWHERE:-x}${ELSEWHERE+y}"}',

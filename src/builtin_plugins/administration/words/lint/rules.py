@@ -58,6 +58,9 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the problems of `env_files` and `envs`; `known` has variables set elsewhere."""
+    if not definition.sources and (definition.envs or definition.env_files):
+        what = '"sources" is false, so "envs" and "env_files" have no effect'
+        yield Finding("variables", Problem(definition.file, what, key="sources"))
     needed = (*definition.required_envs, *(one.variable for one in definition.args))
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
