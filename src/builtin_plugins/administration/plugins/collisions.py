@@ -45,23 +45,22 @@ def check_collisions(session: Session, found: PluginVersion, *, force: bool = Tr
     _refuse(session, entry, _taken(new, others, is_kept), force=force)
 
 
-def check_collisions_in_copy(
-    session: Session, entry: Entry, tx: Transaction, *, force: bool
-) -> None:
+def check_collisions_in_copy(entry: Entry, tx: Transaction, *, force: bool) -> None:
     """Check a package in the same way, after it was installed into the copy of the environment.
 
     A process there starts this program and asks the plugins, so commands that only Python code
     declares are included. Raises OperationError if the process does not start, PluginError also
     for a plugin without contents.
     """
-    python, changed = VenvCopy().python, f"with {entry.name}, this program"
+    session, python = tx.session, VenvCopy().python
+    changed = f"with {entry.name}, this program"
     if session.safe:
         check_starts(python, changed)
         return
     layout, failing = session.layout, f"{changed} does not start"
     known = sorted(_words(declarations(session.plugins_known, entry)[0]))
     given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
-    environ, seconds = tx.environ, tx.seconds
+    environ, seconds = session.environ, tx.seconds
     printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
     try:  # code that Python runs at startup may print before it
         has_contents, warnings, taken = json.loads(printed.rpartition("\n")[2])

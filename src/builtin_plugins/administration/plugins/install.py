@@ -34,15 +34,13 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
         raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
 
-def ensure_built(
-    session: Session, staged: PluginVersion, tx: Transaction, *, yes: bool
-) -> PluginVersion:
+def ensure_built(staged: PluginVersion, tx: Transaction, *, yes: bool) -> PluginVersion:
     """Return the staged version; build it if it has no wheel and the user agrees."""
     if not staged.unbuilt:
         return staged
     entry = staged.entry
     version = entry.version or f"at commit {entry.commit[:12]}"
-    session.show_lines(
+    tx.session.show_lines(
         f"{entry.name} {version} has no wheel. Building one runs the package's own code. The new "
         "commands are shown after the build"
     )
@@ -51,13 +49,7 @@ def ensure_built(
 
 
 def install(
-    session: Session,
-    entry: Entry,
-    tx: Transaction,
-    *,
-    new: bool = False,
-    team: bool = False,
-    force: bool = True,
+    entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False, force: bool = True
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
@@ -66,7 +58,7 @@ def install(
     breaks this program or overrides commands of others, or if it is `new` and its name is taken.
     """
     source, wanted = source_of(entry), (*entry.came_from, entry.version_dir)
-    source.prepare_install(session, tx, force=force)
+    source.prepare_install(tx, force=force)
     with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
         same = there and (*there.came_from, there.version_dir) == wanted
@@ -85,7 +77,7 @@ def install(
         source.install(tx, undo)
         registry.put(entry, team=team)
     if problem := tx.left.get(entry.name):
-        session.messages.warn(str(problem))
+        tx.session.messages.warn(str(problem))
     return True
 
 

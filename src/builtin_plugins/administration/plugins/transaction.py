@@ -1,7 +1,7 @@
 """A change to plugins: a stage, and the registry for one process at a time."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -10,6 +10,7 @@ from builtin_plugins.administration.program.environment.copy import drop_abandon
 from builtin_plugins.administration.program.environment.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
+from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder.directory import TREE
 from builtin_plugins.plugins_folder.registry import Registry, read_registry, registry_path
@@ -22,7 +23,7 @@ _USUAL_SECONDS = 600.0  # for each download, call of git or run of pip
 
 @dataclass(frozen=True)
 class Transaction:
-    """One change: its stage, the caller's environment, and progress messages.
+    """One change of the session's installation, with a stage and progress messages.
 
     `area` is a private directory on the file system of `plugins/`; the end of the change
     removes it. `descriptor` keeps it locked, also in children, to mark it as in use. `seconds`
@@ -30,14 +31,17 @@ class Transaction:
     has an error for each plugin with a former version that cannot be removed.
     """
 
-    plugins_dir: str
+    session: Session
     area: str
     descriptor: int
-    environ: Mapping[str, str]
     reporter: Reporter
     seconds: float
     exits: ExitStack
     left: dict[str, OperationError] = field(default_factory=dict)
+
+    @property
+    def plugins_dir(self) -> str:
+        return self.session.installation.plugins_dir
 
     @property
     def tree(self) -> str:
@@ -46,7 +50,23 @@ class Transaction:
 
     @property
     def installer(self) -> Installer:
-        return Installer(self.environ, self.seconds, (self.descriptor,))
+        return Installer(self.session.environ, self.seconds, (self.descriptor,))
+
+    def git(self, directory: str, address: str = "") -> Git:
+        """Return git in a directory, with the login in an address."""
+        held, login = (self.descriptor,), login_of(address)
+        return Git(directory, self.session.environ, self.seconds, held, login)
+
+
+@contextmanager
+def staged(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
+    """Yield a change whose stage is in a directory; raises OSError."""
+    messages = session.messages
+    reporter = Reporter(messages.program, False, messages.debugging, session.environ)
+    with ExitStack() as exits:
+        area, held = exits.enter_context(staging(directory))
+        os.mkdir(os.path.join(area, "version"))
+        yield Transaction(session, area, held, reporter, seconds, exits)
 
 
 @contextmanager
@@ -58,17 +78,15 @@ def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[T
     An OSError becomes an OperationError. Raises PluginError if the registry cannot be read,
     because nothing may change then.
     """
-    plugins_dir, messages = session.installation.plugins_dir, session.messages
-    reporter = Reporter(messages.program, False, messages.debugging, session.environ)
+    plugins_dir = session.installation.plugins_dir
     drop_abandoned_copy()
     try:
         make_directory(plugins_dir)
         with ExitStack() as exits:
-            with exclusive(plugins_dir, reporter.line):
+            with exclusive(plugins_dir, session.messages.line):
                 reconcile(plugins_dir)
-                area, held = exits.enter_context(staging(plugins_dir))
-                os.mkdir(os.path.join(area, "version"))
-            yield Transaction(plugins_dir, area, held, session.environ, reporter, seconds, exits)
+                tx = exits.enter_context(staged(session, plugins_dir, seconds))
+            yield tx
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, STAGE)):

@@ -3,15 +3,15 @@
 import json
 import os
 import shlex
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.contents import read_contents
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.plugins.transaction import Transaction, staged
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
@@ -26,10 +26,9 @@ from builtin_plugins.administration.words.completion import complete_in, uncompl
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git
-from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder import registry
 from builtin_plugins.plugins_folder.directory import DirectoryPlugin
-from builtin_plugins.store import abandoned, staging
+from builtin_plugins.store import abandoned
 from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import Layout, home, read_config, xdg_home
@@ -54,12 +53,12 @@ def init_from(
     with os_errors_explained(directory):
         root = _root(session, directory, name)
         if not (directory or name) or not _has_config(root):
-            with _stage(session, root, timeout) as tx:
+            with staged(session, _cleared(os.path.dirname(root)), timeout) as tx:
                 fetch(source, tx)
                 name = name or _own_name(tx.tree, source) or session.program
                 root = _root(session, directory, name)
                 if not _has_config(root):
-                    _make(session, source, root, name, tx, yes=yes)
+                    _make(source, root, name, tx, yes=yes)
                     yes = True  # the user agreed to the packages
         launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
         name = name or next(launchers, session.program)
@@ -109,38 +108,31 @@ def _has_config(root: str) -> bool:
     return os.path.lexists(_config_file(root))
 
 
-@contextmanager
-def _stage(session: Session, root: str, timeout: float) -> Iterator[Transaction]:
-    above, messages = os.path.dirname(root), session.messages
-    atomic.make_directory(above)
-    for path in abandoned(above):
+def _cleared(directory: str) -> str:
+    """Make a directory, remove the stages of interrupted changes from it, and return it."""
+    atomic.make_directory(directory)
+    for path in abandoned(directory):
         with suppress(OSError, OperationError):
             atomic.remove_tree(path)
-    reporter = Reporter(messages.program, False, messages.debugging, session.environ)
-    with ExitStack() as exits:
-        area, held = exits.enter_context(staging(above))
-        os.mkdir(os.path.join(area, "version"))
-        yield Transaction("", area, held, session.environ, reporter, timeout, exits)
+    return directory
 
 
-def _make(
-    session: Session, source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool
-) -> None:
+def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool) -> None:
     """Complete the staged files, show their contents, ask, and move them to `root`."""
     if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
         raise OperationError(f"{root}: already exists and is not empty", _OTHER_PLACE)
     _complete(source, tx, name)
-    staged = session_of(session, tx.tree, name)
+    session, inside = tx.session, session_of(tx.session, tx.tree, name)
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
-    commands_dir = staged.installation.commands_dir
+    commands_dir = inside.installation.commands_dir
     entry = registry.Entry(name, "local")
     found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
     session.show_lines(f"commands: {len(found.commands)}", *command_lines(found.commands.items()))
     for problem in found.problems:
         session.messages.warn(str(problem).replace(f"{tx.tree}/", ""))
-    for entry in lacking(staged):
-        show = lambda found: preview(staged, None, found)  # noqa: E731 - one line
-        sync.bring(staged, entry, show, timeout=tx.seconds, keep=not entry.is_package)
+    for entry in lacking(inside):
+        show = lambda found: preview(inside, None, found)  # noqa: E731 - one line
+        sync.bring(inside, entry, show, timeout=tx.seconds, keep=not entry.is_package)
     ask_to_continue("Create it?", yes, "nothing was created")
     os.chmod(tx.tree, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.tree)

@@ -16,7 +16,6 @@ from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.launcher import launchers_in
 from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.files.atomic import copy_tree, is_tree
-from builtin_plugins.io.git import Git, login_of
 from host import OperationError, UsageError
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
@@ -48,7 +47,7 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
 def _clone(source: PluginSource, tx: Transaction) -> None:
     """Clone a repository; `.git/info/attributes` also disables filters in later git calls."""
     address = source.entry.source
-    git = Git(tx.area, tx.environ, tx.seconds, (tx.descriptor,), login_of(source.address))
+    git = tx.git(tx.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
     ask_server(git, address, "clone", *options, "--", address, "clone")
     git.directory = os.path.join(tx.area, "clone", ".git")

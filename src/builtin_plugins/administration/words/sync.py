@@ -13,7 +13,7 @@ from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
-from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
+from builtin_plugins.io.git import check_fast_forward, fast_forward
 from builtin_plugins.plugins_folder.directory import DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry, local_path, read_registry, registry_path
 from host import HostError, OperationError
@@ -37,7 +37,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     before = _plugins(plugins_dir)
     with transaction(session, timeout) as tx:
         if is_git:
-            _to_newest(session, tx, yes)
+            _to_newest(tx, yes)
             if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
         renew(root, tx.reporter.warn)
@@ -50,10 +50,10 @@ def command(session: Session, yes: bool, timeout: float) -> None:
             session.show_lines(*plan_lines(former, found))
 
 
-def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
+def _to_newest(tx: Transaction, yes: bool) -> None:
     """Show what the newest commit changes, ask, and fast-forward."""
-    root = session.layout.root
-    git = Git(root, tx.environ, tx.seconds, (tx.descriptor,))
+    session, root = tx.session, tx.session.layout.root
+    git = tx.git(root)
     address = git("ls-remote", "--get-url").decode().strip()
     ask_server(git, address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
@@ -61,7 +61,7 @@ def _to_newest(session: Session, tx: Transaction, yes: bool) -> None:
         session.show_lines(f"{session.program}: {old[:12]} is the newest")
         return
     check_fast_forward(git, old, new, "git pull --rebase")
-    aside = Git(os.path.join(tx.area, "aside.git"), tx.environ, tx.seconds, (tx.descriptor,))
+    aside = tx.git(os.path.join(tx.area, "aside.git"))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
     write_tree(aside, new, tx.tree, address, tx.reporter.warn)
     check_tree(tx.tree, address)

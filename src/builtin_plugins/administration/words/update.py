@@ -26,7 +26,7 @@ from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
-from builtin_plugins.io.git import Git, check_fast_forward, fast_forward
+from builtin_plugins.io.git import check_fast_forward, fast_forward
 from host.cli.session import Session
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -80,7 +80,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
 
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
     """Prepare the update of a checkout with a .venv, as install.sh makes it."""
-    git = Git(layout.root, tx.environ, tx.seconds, (tx.descriptor,))
+    git = tx.git(layout.root)
     git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
 

@@ -21,7 +21,6 @@ from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import read_plugin, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import HostError, PluginError, UsageError
-from host.cli.session import Session
 
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 
@@ -146,7 +145,7 @@ class PluginSource:
     # How it is installed and removed. The first step of each takes long, so it runs before the
     # registry is locked; an error in the second step runs the `undo` steps.
 
-    def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
+    def prepare_install(self, tx: Transaction, *, force: bool) -> None:
         """Prepare `install`; raises HostError."""
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:

@@ -12,7 +12,7 @@ from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
-from builtin_plugins.io.git import Git, GitTimeoutError, login_of
+from builtin_plugins.io.git import Git, GitTimeoutError
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 
@@ -73,7 +73,7 @@ def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> En
     """
     directory = os.path.join(tx.area, "objects.git")
     os.mkdir(directory)
-    git = Git(directory, tx.environ, tx.seconds, held=(tx.descriptor,), login=login_of(fetched))
+    git = tx.git(directory, fetched)
     git("init", "--quiet", "--bare", "--template=")
     commit, pinned, address = wanted.commit, wanted.pinned, wanted.source
     if not commit:

@@ -40,7 +40,6 @@ from builtin_plugins.administration.program.launcher import remember
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
-from host.cli.session import Session
 from host.hookspecs import PROJECT
 from host.run.importing import complete_import_path
 
@@ -165,14 +164,14 @@ class Source(PluginSource):
     def _extras(self) -> Collection[str]:
         return self.requirement.extras if self.requirement else ()
 
-    def prepare_install(self, session: Session, tx: Transaction, *, force: bool) -> None:
+    def prepare_install(self, tx: Transaction, *, force: bool) -> None:
         """Install wheel and requirements into a copy of the environment, then check the copy.
 
         The distributions that this program itself needs keep their versions.
         """
         complete_import_path()
         wheel, directory = self._wheel(tx)
-        remember(session.layout.root)
+        remember(tx.session.layout.root)
         name, version = self.entry.name, self.entry.version
         copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
         tx.reporter.info(f"installing {name}=={version}")
@@ -188,7 +187,7 @@ class Source(PluginSource):
             origin = {"vcs": "git", "commit_id": self.entry.commit}
             copy.record_origin(name, {"url": self.repository.address, "vcs_info": origin})
         distributions.check_change(name, copy.prefix, copy.path)
-        check_collisions_in_copy(session, self.entry, tx, force=force)
+        check_collisions_in_copy(self.entry, tx, force=force)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         VenvCopy().swap(undo)

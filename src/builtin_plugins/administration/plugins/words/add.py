@@ -80,15 +80,15 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         return
     with transaction(session, timeout) as tx:
         tx.reporter.debug(f"fetching {wanted.entry.source}")
-        staged = ensure_built(session, wanted.fetch(tx), tx, yes=yes)
-        _add_staged(session, staged, tx, team=team, force=force, yes=yes)
+        staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
+        _add_staged(staged, tx, team=team, force=force, yes=yes)
 
 
 def _add_staged(
-    session: Session, staged: PluginVersion, tx: Transaction, *, team: bool, force: bool, yes: bool
+    staged: PluginVersion, tx: Transaction, *, team: bool, force: bool, yes: bool
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
-    entry = staged.entry
+    session, entry = tx.session, staged.entry
     former = _former(session, entry)
     if former is None:
         check_new_name(entry, ())
@@ -103,7 +103,7 @@ def _add_staged(
         ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         ask_to_continue("Add it?", yes, "nothing was added")
-    if not install(session, entry, tx, new=former is None, team=team, force=force):
+    if not install(entry, tx, new=former is None, team=team, force=force):
         session.show_lines(_installed(session, entry))
         return
     done = "added" if former is None else "updated" if replaces else "restored"

@@ -28,7 +28,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     target = chosen.replaced(enabled=entry.enabled, source=source)
     warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:
-        install(session, target, tx)
+        install(target, tx)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
 
 

@@ -95,11 +95,11 @@ def bring(
         source = source_of(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
         if keep:
-            staged = ensure_built(session, staged, tx, yes=True)  # the user agreed before
+            staged = ensure_built(staged, tx, yes=True)  # the user agreed before
         if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
                 f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
             )
         check(staged)
         if keep:
-            install(session, staged.entry, tx)
+            install(staged.entry, tx)

@@ -53,13 +53,13 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
             change = f"{version_text(entry)} → {version_text(new)}"
             session.show_lines(f"{label}: {change}, built from source")
             return
-        staged = ensure_built(session, staged, tx, yes=yes)
+        staged = ensure_built(staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         preview(session, entry, staged)
         if dry_run:
             return
         ask_to_continue(f"Update {label}?", yes, "nothing was changed")
-        install(session, staged.entry, tx)
+        install(staged.entry, tx)
     session.show_lines(f"updated {label}")
 
 
