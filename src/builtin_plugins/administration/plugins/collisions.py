@@ -18,7 +18,7 @@ from host.run.installation import Layout
 from host.run.lock import Lock
 
 
-def check_collisions(session: Session, found: PluginVersion, *, force: bool = True) -> None:
+def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> None:
     """Warn about each command in a plugin's files that another plugin already has.
 
     Commands that this plugin had before are ignored. Without `force` the first such command raises

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import Disabled, Installation, hookimpl
 
@@ -11,5 +11,5 @@ from host import Disabled, Installation, hookimpl
 def discover_commands(installation: Installation) -> Iterator[Disabled]:
     for name, entry in effective_registry(installation.plugins_dir).entries.items():
         if not entry.enabled:
-            found = source_of(entry).contents_now(installation.plugins_dir)
+            found = make_source(entry).contents_now(installation.plugins_dir)
             yield Disabled(name, (*found.commands, *found.declared))

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction, registry_transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
@@ -27,7 +27,7 @@ _EARLIER_VERSIONS = 3  # kept in addition to the current one
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
     """Raise PluginError if the name of a new plugin is invalid or taken."""
-    hint = source_of(entry).name_hint
+    hint = make_source(entry).name_hint
     if not is_plugin_name(entry.name):
         raise PluginError(f"{entry.name!r} is not a valid plugin name; {NAME_RULE}{hint}")
     if entry.name in entries:
@@ -45,11 +45,11 @@ def ensure_built(staged: PluginVersion, tx: Transaction, *, yes: bool) -> Plugin
         "commands are shown after the build"
     )
     ask_to_continue("Build it?", yes, "nothing was changed")
-    return source_of(entry).build(tx)
+    return make_source(entry).build(tx)
 
 
 def install(
-    entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False, force: bool = True
+    entry: Entry, tx: Transaction, *, force: bool, new: bool = False, team: bool = False
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
@@ -57,7 +57,7 @@ def install(
     nothing, if another process has just installed the same version. Raises HostError if the plugin
     breaks this program or overrides commands of others, or if it is `new` and its name is taken.
     """
-    source, wanted = source_of(entry), (*entry.came_from, entry.version_dir)
+    source, wanted = make_source(entry), (*entry.came_from, entry.version_dir)
     source.prepare_install(tx, force=force)
     with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
@@ -109,7 +109,7 @@ def remove(entry: Entry, tx: Transaction) -> str:
     if read_registry(path).is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(what, "disable it, or remove it from that file for everybody")
-    source = source_of(entry)
+    source = make_source(entry)
     source.prepare_removal(tx)
     with registry_transaction(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):

@@ -5,9 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import columns
-from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginVersion, Words
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.administration.program.launcher import other_installations
 from builtin_plugins.plugins_folder.registry import Entry
@@ -17,19 +16,13 @@ from host.cli.session import Session
 _MOST_LEFT_OUT = 10  # files that are named
 
 
-def preview(
-    session: Session, former: Entry | None, found: PluginVersion, *, force: bool = True
-) -> None:
-    """Print what a version adds, or what it changes from `former`.
-
-    Warns about invalid definitions. Raises PluginError as `check_collisions`.
-    """
+def preview(session: Session, former: Entry | None, found: PluginVersion) -> None:
+    """Print what a version adds, or what it changes from `former`; warn of invalid definitions."""
     plugins_dir = session.installation.plugins_dir
-    before = source_of(former).contents_now(plugins_dir) if former else None
+    before = make_source(former).contents_now(plugins_dir) if former else None
     session.show_lines(*plan_lines(before, found))
     for problem in found.problems:
         session.messages.warn(problem)
-    check_collisions(session, found, force=force)
     warn_of_sharing(session, found.entry, "changes")
 
 
@@ -73,7 +66,7 @@ def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
 def _uses(found: PluginVersion) -> dict[str, list[str]]:
     """Return the names of what a plugin uses, by kind."""
     commands = found.commands.values()
-    needs = source_of(found.entry).needs(found)
+    needs = make_source(found.entry).needs(found)
     return {
         "sudo": [" ".join(words) for words, one in found.commands.items() if one.sudo],
         "variables": sorted({name for one in commands for name in one.envs}),
@@ -101,7 +94,7 @@ def why_it_stays(session: Session, entry: Entry) -> str:
     """Return why `update` skips a plugin, "" if it does not."""
     if entry.is_local:
         return "edits take effect at once"
-    if source_of(entry).is_one_version:
+    if make_source(entry).is_one_version:
         other = f"to install another version: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"
     return f"stays at {entry.ref or version_text(entry)}" if entry.pinned else ""

@@ -5,6 +5,7 @@ import os
 import shlex
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
@@ -130,9 +131,9 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     session.show_lines(f"commands: {len(found.commands)}", *command_lines(found.commands.items()))
     for problem in found.problems:
         session.messages.warn(str(problem).replace(f"{tx.tree}/", ""))
-    for entry in lacking(inside):
-        show = lambda found: preview(inside, None, found)  # noqa: E731 - one line
-        sync.bring(inside, entry, show, timeout=tx.seconds, keep=not entry.is_package)
+    show = partial(preview, inside, None)
+    for entry in sync.lacking(inside):
+        sync.bring(inside, entry, timeout=tx.seconds, show=show, keep=not entry.is_package)
     ask_to_continue("Create it?", yes, "nothing was created")
     os.chmod(tx.tree, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.tree)
@@ -180,13 +181,6 @@ def session_of(session: Session, root: str, name: str) -> Session:
     )
 
 
-def lacking(session: Session) -> list[registry.Entry]:
-    """Return the plugins of the registry whose recorded version is not installed here."""
-    plugins_dir = session.installation.plugins_dir
-    entries = registry.read_registry(registry.registry_path(plugins_dir)).entries
-    return list(sync.lacking(session, entries.values(), entries, plugins_dir))
-
-
 def came_from(root: str, environ: Mapping[str, str]) -> str:
     """Return the address that an installation was made from, "" if it is unknown."""
     if os.path.lexists(os.path.join(root, ".git")):
@@ -209,7 +203,7 @@ def _finish(
         write_launcher(launcher)
     remember(root)
     there = session_of(session, root, name)
-    if lacking(there):
+    if sync.lacking(there):
         sync.command(there, None, False, yes, timeout)
     if there.lock_on_disk is None:
         there.refresh_lock()

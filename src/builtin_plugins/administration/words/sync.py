@@ -4,7 +4,7 @@ import os
 
 from builtin_plugins.administration.plugins.contents import PluginVersion, read_contents
 from builtin_plugins.administration.plugins.preview import plan_lines
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.plugins.words import sync
@@ -88,7 +88,7 @@ def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
     """Return the current version of each plugin in the registry, by name."""
     found: dict[str, PluginVersion] = {}
     for name, entry in read_registry(registry_path(plugins_dir)).entries.items():
-        source = source_of(entry)
+        source = make_source(entry)
         if not entry.is_local and source.is_present(plugins_dir):
             found[name] = source.contents_now(plugins_dir)
     return found

@@ -166,7 +166,8 @@ def source_class(kind: str) -> type[PluginSource]:
     return found
 
 
-def source_of(entry: Entry) -> PluginSource:
+def make_source(entry: Entry) -> PluginSource:
+    """Return a new object for the source of the plugin that `entry` describes."""
     return source_class(entry.kind)(entry)
 
 

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.sources.base import (
     PluginSource,
+    make_source,
     source_class,
-    source_of,
 )
 from builtin_plugins.administration.plugins.sources.git import SHORT
 from builtin_plugins.io.addresses import without_credentials
@@ -36,7 +36,7 @@ def parse_source(
         option = f"--{site}" if site else "--ssh"
         raise UsageError(f"{option} can only be used with user/repository, not {masked_text(text)}")
     kind, address = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
-    source = source_of(Entry("", kind, address, sha256=sha256.lower()))
+    source = make_source(Entry("", kind, address, sha256=sha256.lower()))
     source.stored(address)  # raises UsageError for an invalid address
     if ref and source.ref_in_address:
         raise UsageError(f"--ref {ref}: the source already names {source.ref_in_address}")
@@ -60,7 +60,7 @@ def checked_entry(entry: Entry) -> Entry:
     The source must have the form that `add` stores for its kind. Raises UsageError or
     OperationError.
     """
-    source = source_of(entry)
+    source = make_source(entry)
     if not source.argument:
         return entry
     parsed = parse_source(source.argument, ref=entry.ref)

@@ -1,10 +1,11 @@
 """`self plugin add`."""
 
 from builtin_plugins.administration.plugins.catalogue import listed_plugin
+from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install
 from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
@@ -70,13 +71,13 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         wanted.entry = wanted.entry.replaced(scripts=scripts)
     there = _former(session, wanted.entry)
     # The wheel at the same path may be another one now, so it is read again.
-    if there and not source_of(there).is_one_version and _is_present(session, there):
+    if there and not make_source(there).is_one_version and _is_present(session, there):
         if team:
             with transaction(session) as tx, registry_transaction(tx) as (registry, _):
                 registry.put(there, team=True)
             session.show_lines(f"{there.name} is in plugins/registry.json; commit it for your team")
             return
-        session.show_lines(f"{_installed(session, there)}{source_of(there).name_hint}")
+        session.show_lines(f"{_installed(session, there)}{make_source(there).name_hint}")
         return
     with transaction(session, timeout) as tx:
         tx.reporter.debug(f"fetching {wanted.entry.source}")
@@ -98,7 +99,9 @@ def _add_staged(
     if former is not None and replaces and former.version_dir == entry.version_dir:
         session.show_lines(_installed(session, former))
         return
-    preview(session, former if replaces else None, staged.replaced(entry=entry), force=force)
+    staged = staged.replaced(entry=entry)
+    preview(session, former if replaces else None, staged)
+    check_collisions(session, staged, force=force)
     if replaces:
         ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")
     else:
@@ -123,12 +126,12 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     there = entries.get(wanted.name)
     are_packages = there is not None and there.is_package and wanted.is_package
     if there is not None and not are_packages and there.came_from != wanted.came_from:
-        raise PluginError(f"{_installed(session, there)}{source_of(wanted).name_hint}")
+        raise PluginError(f"{_installed(session, there)}{make_source(wanted).name_hint}")
     return there
 
 
 def _is_present(session: Session, entry: Entry) -> bool:
-    return source_of(entry).is_present(session.installation.plugins_dir)
+    return make_source(entry).is_present(session.installation.plugins_dir)
 
 
 def _installed(session: Session, entry: Entry) -> str:

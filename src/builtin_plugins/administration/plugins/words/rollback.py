@@ -3,7 +3,7 @@
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
 from host import OperationError
@@ -23,12 +23,12 @@ def command(session: Session, name: str, version: str | None) -> None:
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
     # Each wheel has a source of its own. Any other source has all versions, at its newest address.
-    fixed = any(source_of(one).is_one_version for one in (entry, chosen))
+    fixed = any(make_source(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
     warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:
-        install(target, tx)
+        install(target, tx, force=True)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
 
 

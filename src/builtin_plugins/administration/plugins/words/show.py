@@ -4,7 +4,7 @@ import os
 
 from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from host import masked_text
 from host.cli.session import Session
 
@@ -20,7 +20,7 @@ def command(session: Session, name: str, format: str) -> None:
 
 
 def _lines(row: Row, plugins_dir: str) -> list[str]:
-    entry, found = row.entry, source_of(row.entry).contents_now(plugins_dir)
+    entry, found = row.entry, make_source(row.entry).contents_now(plugins_dir)
     commands = {one.words: one.definition for one in row.own.commands if one.runs} | dict(
         found.commands
     )

@@ -1,14 +1,14 @@
 """`self plugin sync`."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
@@ -34,11 +34,9 @@ def bring_in(
     session: Session, wanted: Registry, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
     """Install the plugins of the registry `wanted` that this installation lacks."""
-    plugins_dir = session.installation.plugins_dir
-    own = read_registry(registry_path(plugins_dir))
     for problem in wanted.problems:
         session.messages.warn(problem)
-    missing = list(lacking(session, list(wanted.entries.values()), own.entries, plugins_dir))
+    missing = lacking(session, wanted)
     for entry in missing:
         session.show_lines(heading(entry))
         warn_of_sharing(session, entry, "changes")
@@ -52,12 +50,12 @@ def bring_in(
         session.show_lines("every plugin is already installed")
 
 
-def lacking(
-    session: Session, wanted: Iterable[Entry], own: dict[str, Entry], plugins_dir: str
-) -> Iterator[Entry]:
-    """Yield the entries whose recorded version is not installed here."""
-    for entry in wanted:
-        there = own.get(entry.name)
+def lacking(session: Session, wanted: Registry | None = None) -> list[Entry]:
+    """Return the entries of a registry, by default its own, whose version is not installed here."""
+    plugins_dir, found = session.installation.plugins_dir, []
+    own = read_registry(registry_path(plugins_dir))
+    for entry in (wanted or own).entries.values():
+        there = own.entries.get(entry.name)
         if entry.is_local:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
@@ -66,25 +64,26 @@ def lacking(
         elif (
             there is None
             or there.version_dir != entry.version_dir
-            or not source_of(entry).is_present(plugins_dir)
+            or not make_source(entry).is_present(plugins_dir)
         ):
-            yield entry
+            found.append(entry)
+    return found
 
 
 def _bring(session: Session, entry: Entry, *, timeout: float) -> None:
-    bring(session, entry, partial(check_collisions, session), timeout=timeout)
+    bring(session, entry, timeout=timeout)
     session.show_lines(f"installed {entry.name}")
 
 
 def bring(
     session: Session,
     entry: Entry,
-    check: Callable[[PluginVersion], None],
     *,
     timeout: float,
+    show: Callable[[PluginVersion], None] = lambda _: None,
     keep: bool = True,
 ) -> None:
-    """Install exactly the recorded version of a plugin, after `check` was called with it.
+    """Install exactly the recorded version of a plugin, after `show` was called with it.
 
     Without `keep`, only fetch and check it; a package without a wheel is not built for that.
     """
@@ -92,7 +91,7 @@ def bring(
     if not entry.version_dir:
         raise OperationError("the registry records neither a commit, a version nor a sha256")
     with transaction(session, timeout) as tx:
-        source = source_of(entry)
+        source = make_source(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
         if keep:
             staged = ensure_built(staged, tx, yes=True)  # the user agreed before
@@ -100,6 +99,7 @@ def bring(
             raise OperationError(
                 f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
             )
-        check(staged)
+        show(staged)
+        check_collisions(session, staged, force=True)
         if keep:
-            install(staged.entry, tx)
+            install(staged.entry, tx, force=True)

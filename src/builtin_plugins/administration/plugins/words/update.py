@@ -2,10 +2,11 @@
 
 from functools import partial
 
+from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_row
 from builtin_plugins.administration.plugins.preview import preview, version_text, why_it_stays
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
@@ -44,7 +45,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         return
     entry = checked_entry(entry)
     with transaction(session, timeout) as tx:
-        staged = source_of(entry.replaced(commit="", sha256="")).fetch(tx)
+        staged = make_source(entry.replaced(commit="", sha256="")).fetch(tx)
         new = staged.entry
         if _identity(new) == _identity(entry):
             session.show_lines(f"{label}: {version_text(entry)} is the newest")
@@ -56,10 +57,11 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         staged = ensure_built(staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         preview(session, entry, staged)
+        check_collisions(session, staged, force=True)
         if dry_run:
             return
         ask_to_continue(f"Update {label}?", yes, "nothing was changed")
-        install(staged.entry, tx)
+        install(staged.entry, tx, force=True)
     session.show_lines(f"updated {label}")
 
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.administration.pages import Finding, counted, grouped
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import (
     is_of_other_version,
     launcher_of,
@@ -129,7 +129,7 @@ def programs(subject: Subject) -> Iterator[Finding]:
         yield finding("bash is missing; it reads settings.conf and runs scripts", "install it")
     if find_program("git", subject.environ) is None:
         entries = effective_registry(subject.plugins_dir).entries.values()
-        if any(source_of(entry).is_from_git for entry in entries):
+        if any(make_source(entry).is_from_git for entry in entries):
             yield finding("git is missing; it fetches plugins from repositories", "install it")
 
 

@@ -10,7 +10,7 @@ from functools import partial
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
-from builtin_plugins.administration.plugins.sources.base import source_of
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
@@ -136,7 +136,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
             text = f"plugin {plugin.label} is broken: {plugin.broken}"
             yield finding(text, f"fix it, or: {call} disable {plugin.name}")
     for entry in effective_registry(subject.plugins_dir).entries.values():
-        if entry.enabled and not source_of(entry).is_present(subject.plugins_dir):
+        if entry.enabled and not make_source(entry).is_present(subject.plugins_dir):
             back = "put them back" if entry.is_local else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield finding(f"the files of plugin {entry.name} are missing", remedy)
