@@ -58,7 +58,7 @@ def manifest_at(path: str) -> None:
 
 
 def registry_at(path: str) -> None:
-    problems = read_registry(path).problems
+    problems = read_registry("", path).problems
     if problems:
         raise PluginError("; ".join(map(str, problems)))
 

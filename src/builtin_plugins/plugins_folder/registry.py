@@ -198,14 +198,15 @@ def local_path(plugins_dir: str) -> str:
     return os.path.join(plugins_dir, LOCAL)
 
 
-def read_registry(path: str, *, shared: bool = False) -> Registry:
-    """Return the registry in the file `path`, an empty one if there is none.
+def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
+    """Return the registry with the changes in the local file, or only the content of `file`.
 
-    Includes the local file beside it, unless only the `shared` one is requested. Raises
-    PluginError if a file is unreadable or has another format.
+    It is empty if there is none. Raises PluginError if a file is unreadable or has another format.
     """
-    local = None if shared else _read(local_path(os.path.dirname(path)))
-    return Registry(path, _read(path), local)
+    if file is not None:
+        return Registry(file, _read(file))
+    path = registry_path(plugins_dir)
+    return Registry(path, _read(path), _read(local_path(plugins_dir)))
 
 
 def _read(path: str) -> dict[str, Any] | None:
@@ -228,15 +229,15 @@ def effective_registry(plugins_dir: str) -> Registry:
 
     This way disabled plugins stay disabled, and the order of precedence is preserved.
     """
-    path, last = registry_path(plugins_dir), os.path.join(plugins_dir, LAST)
-    found, damage = Registry(path), None
-    for place, shared in ((path, False), (last, False), (last, True)):
+    local, last = local_path(plugins_dir), os.path.join(plugins_dir, LAST)
+    found, damage = Registry(last), None
+    for path, changes in ((registry_path(plugins_dir), local), (last, local), (last, "")):
         try:
-            found = read_registry(place, shared=shared)
-        except PluginError as error:  # of the last one, the local file may be damaged
+            found = Registry(path, _read(path), _read(changes) if changes else None)
+        except PluginError as error:  # perhaps only the local file is damaged
             damage = damage or error.problem
             continue
-        if found.exists or place == last:
+        if found.exists or path == last:
             break
     if damage:
         if found.exists:

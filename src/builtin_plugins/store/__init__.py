@@ -133,8 +133,6 @@ class Store:
         for path in abandoned(self.directory):
             try:
                 atomic.remove_tree(path)
-            except OperationError as failure:
-                problems.append(failure)
             except OSError as failure:
                 why = f"{path} cannot be removed: {failure.strerror}"
                 problems.append(OperationError(why, f"rm -r {shlex.quote(path)}"))
@@ -156,6 +154,7 @@ def staging(directory: str) -> Iterator[tuple[str, int]]:
     """
     import tempfile  # imported here because listings load this module
 
+    remove_abandoned(directory)
     try:
         path = tempfile.mkdtemp(prefix=STAGE, dir=directory)
     except OSError as failure:
@@ -168,7 +167,14 @@ def staging(directory: str) -> Iterator[tuple[str, int]]:
         finally:
             os.close(descriptor)
     finally:
-        with suppress(OSError, OperationError):
+        with suppress(OSError):
+            atomic.remove_tree(path)
+
+
+def remove_abandoned(directory: str) -> None:
+    """Remove the stages of interrupted changes from a directory, as far as possible."""
+    for path in abandoned(directory):
+        with suppress(OSError):
             atomic.remove_tree(path)
 
 

@@ -36,7 +36,7 @@ def _write(directory: Path, content: str) -> str:
 
 
 def test_none_yet(tmp_path: Path) -> None:
-    found = read_registry(registry_path(str(tmp_path)))
+    found = read_registry(str(tmp_path))
     assert (found.entries, found.problems, found.exists) == ({}, [], False)
 
 
@@ -48,41 +48,40 @@ def test_a_rewrite_keeps_what_it_does_not_know(tmp_path: Path) -> None:
     )
     path = _write(tmp_path, text)
     os.chmod(path, 0o640)
-    registry = read_registry(path)
+    registry = read_registry(str(tmp_path))
     assert [one.text for one in registry.problems] == ["3 is not a valid plugin name"]
     registry.put(Entry("acme", "local", source="/x", dev=True))
     registry.put(Entry("new", "local"))
-    write_registry(path, registry)
+    write_registry(str(tmp_path), registry)
     content = Path(path).read_text()
     assert '"n": 1.0,' in content
     assert '"big": 12345678901234567890,' in content
     assert os.stat(path).st_mode & 0o777 == 0o640
-    again = read_registry(path)
+    again = read_registry(str(tmp_path))
     assert list(again.entries) == ["acme", "new"]
     assert again.entries["acme"].dev
     assert again.values["plugins"][0]["colour"][1:] == [None, True]
     assert '"name": 3' in content
     again.drop("acme")
-    write_registry(path, again)
-    assert list(read_registry(path).entries) == ["new"]
+    write_registry(str(tmp_path), again)
+    assert list(read_registry(str(tmp_path)).entries) == ["new"]
     assert sorted(os.listdir(tmp_path)) == [".registry.last.json", "registry.json"]
 
 
 def test_every_field_comes_back(tmp_path: Path) -> None:
-    path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
-    entry = read_registry(path).entries["acme"]
+    _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
+    entry = read_registry(str(tmp_path)).entries["acme"]
     assert entry.fields() == FULL
     assert entry.version_dir == "0123456789abcdef"
     assert read_entry(entry.fields()) == entry
 
 
 def test_a_source_whose_path_is_no_utf8_comes_back(tmp_path: Path) -> None:
-    path = registry_path(str(tmp_path))
-    registry = read_registry(path)
+    registry = read_registry(str(tmp_path))
     entry = Entry("acme", "local", source=os.fsdecode(b"/home/\xff"), dev=True)
     registry.put(entry)
-    write_registry(path, registry)
-    again = read_registry(path)
+    write_registry(str(tmp_path), registry)
+    again = read_registry(str(tmp_path))
     assert (again.entries, again.problems) == ({"acme": entry}, [])
 
 
@@ -98,9 +97,9 @@ def test_a_link_is_followed(tmp_path: Path) -> None:
     (tmp_path / "plugins").mkdir()
     path = registry_path(str(tmp_path / "plugins"))
     os.symlink(shared, path)
-    registry = read_registry(path)
+    registry = read_registry(os.path.dirname(path))
     registry.put(Entry("new", "local"))
-    write_registry(path, registry)
+    write_registry(os.path.dirname(path), registry)
     assert os.path.islink(path)
     assert json.loads(shared.read_text())["plugins"][0]["name"] == "new"
 
@@ -121,9 +120,9 @@ UNREADABLE = {
 
 @pytest.mark.parametrize(("content", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_unreadable(tmp_path: Path, content: str, reason: str) -> None:
-    path = _write(tmp_path, content)
+    _write(tmp_path, content)
     with pytest.raises(PluginError) as caught:
-        read_registry(path)
+        read_registry(str(tmp_path))
     assert reason in str(caught.value)
 
 
@@ -157,8 +156,8 @@ def test_names(name: str, good: bool) -> None:
 
 
 def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
-    path = _write(tmp_path, '{"version": "1.0.0", "plugins": []}')
-    registry = read_registry(path)
+    _write(tmp_path, '{"version": "1.0.0", "plugins": []}')
+    registry = read_registry(str(tmp_path))
     registry.put(Entry("new", "local", description="x" * 100_000))
     import resource
     import signal
@@ -168,29 +167,27 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
     try:
         with pytest.raises(OSError, match=r"File too large: .*registry.json"):
-            write_registry(path, registry)
+            write_registry(str(tmp_path), registry)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, former)
         signal.signal(signal.SIGXFSZ, handler)
-    assert read_registry(path).entries == {}
+    assert read_registry(str(tmp_path)).entries == {}
     assert os.listdir(tmp_path) == ["registry.json"]
 
 
 def test_one_at_a_time(tmp_path: Path) -> None:
-    path = registry_path(str(tmp_path))
-
     def add(number: int) -> None:
         with exclusive(str(tmp_path), print):
-            registry = read_registry(path)
+            registry = read_registry(str(tmp_path))
             registry.put(Entry(f"p{number}", "local"))
-            write_registry(path, registry)
+            write_registry(str(tmp_path), registry)
 
     threads = [threading.Thread(target=add, args=(number,)) for number in range(20)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(read_registry(path).entries) == 20
+    assert len(read_registry(str(tmp_path)).entries) == 20
     with (
         exclusive(str(tmp_path)),
         pytest.raises(OperationError, match="in progress"),

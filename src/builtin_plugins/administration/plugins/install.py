@@ -17,7 +17,6 @@ from builtin_plugins.plugins_folder.registry import (
     Entry,
     is_plugin_name,
     read_registry,
-    registry_path,
 )
 from host import HostError, PluginError
 from host.cli.session import Session
@@ -105,17 +104,16 @@ def remove(entry: Entry, tx: Transaction) -> str:
 
     The entry is marked first, so that the next change can finish a killed removal.
     """
-    path = registry_path(tx.plugins_dir)
-    if read_registry(path).is_shared(entry.name):
+    if read_registry(tx.plugins_dir).is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(what, "disable it, or remove it from that file for everybody")
     source = make_source(entry)
     source.prepare_removal(tx)
     with registry_transaction(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
-            undo.callback(write_registry, path, read_registry(path))
+            undo.callback(write_registry, tx.plugins_dir, read_registry(tx.plugins_dir))
             registry.put(there.replaced(removing=True))
-            write_registry(path, registry)
+            write_registry(tx.plugins_dir, registry)
         kept = source.remove(tx, undo)
         registry.drop(entry.name)
     return kept

@@ -34,7 +34,7 @@ from builtin_plugins.plugins_folder.registry import (
     read_registry,
     registry_path,
 )
-from builtin_plugins.store import abandoned
+from builtin_plugins.store import remove_abandoned
 from host import HostError, OperationError, PluginError
 from host.run.importing import complete_import_path
 
@@ -77,7 +77,7 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
         name = plugin.entry.name
         if name not in {*registry.entries, *registry.refused} and is_plugin_name(name):
             registry.put(plugin.entry.replaced(installedAt=now()))
-    write_registry(registry_path(plugins_dir), registry)
+    write_registry(plugins_dir, registry)
     return left
 
 
@@ -88,9 +88,7 @@ def _clear(plugins_dir: str) -> None:
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
     for name in (FILE_NAME, LOCAL, LAST):
         atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
-    for stage in abandoned(plugins_dir):
-        with suppress(OSError, OperationError):
-            atomic.remove_tree(stage)
+    remove_abandoned(plugins_dir)
 
 
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
@@ -112,7 +110,7 @@ def _is_installed(name: str) -> bool:
 
 def _registry(plugins_dir: str) -> Registry:
     """Return the registry; rebuild a lost one from its last intact state and the kept versions."""
-    registry = read_registry(registry_path(plugins_dir))
+    registry = read_registry(plugins_dir)
     if not registry.exists:
         registry = effective_registry(plugins_dir)
         for name in names_in(plugins_dir):
@@ -140,19 +138,18 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     return problems
 
 
-def write_registry(path: str, registry: Registry) -> None:
-    """Write the registry to its file; the caller holds `exclusive`. Raises OSError.
+def write_registry(plugins_dir: str, registry: Registry) -> None:
+    """Write the registry to its files; the caller holds `exclusive`. Raises OSError.
 
     A link is followed, so that a team's file can stay where it is shared. A copy next to it is
     used if the file gets damaged. The local file is written if there is one.
     """
-    directory = os.path.dirname(path)
     if registry.local is not None:
-        _write(local_path(directory), registry.local)
+        _write(local_path(plugins_dir), registry.local)
     if registry.exists or registry.values["plugins"]:
-        _write(os.path.realpath(path), registry.values)
+        _write(os.path.realpath(registry_path(plugins_dir)), registry.values)
         with suppress(OSError):  # only a backup
-            _write(os.path.join(directory, LAST), registry.values)
+            _write(os.path.join(plugins_dir, LAST), registry.values)
 
 
 def _write(path: str, values: dict[str, Any]) -> None:

@@ -6,14 +6,18 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from builtin_plugins.administration.plugins.reconcile import exclusive, reconcile, write_registry
-from builtin_plugins.administration.program.environment.copy import drop_abandoned_copy
+from builtin_plugins.administration.program.environment.copy import (
+    VenvCopy,
+    copied_environment,
+    drop_abandoned_copy,
+)
 from builtin_plugins.administration.program.environment.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder.directory import TREE
-from builtin_plugins.plugins_folder.registry import Registry, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Registry, read_registry
 from builtin_plugins.store import STAGE, staging
 from host import HostError, OperationError
 from host.cli.session import Session
@@ -51,6 +55,10 @@ class Transaction:
     @property
     def installer(self) -> Installer:
         return Installer(self.session.environ, self.seconds, (self.descriptor,))
+
+    def copy_environment(self) -> VenvCopy:
+        """Return a copy of this program's environment, which the end of the change removes."""
+        return self.exits.enter_context(copied_environment(self.reporter.info))
 
     def git(self, directory: str, address: str = "") -> Git:
         """Return git in a directory, with the login in an address."""
@@ -104,11 +112,11 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.reporter.line):
         reconcile(plugins_dir)
-        registry = read_registry(registry_path(plugins_dir))
+        registry = read_registry(plugins_dir)
         try:
             with undoing() as undo:
                 yield registry, undo
-                write_registry(registry_path(plugins_dir), registry)
+                write_registry(plugins_dir, registry)
         finally:
             with suppress(OSError, HostError):  # the next change reconciles again
                 if reconcile(plugins_dir):  # something cannot be removed: perhaps only for now

@@ -29,7 +29,6 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder import registry
 from builtin_plugins.plugins_folder.directory import DirectoryPlugin
-from builtin_plugins.store import abandoned
 from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import Layout, home, read_config, xdg_home
@@ -54,7 +53,9 @@ def init_from(
     with os_errors_explained(directory):
         root = _root(session, directory, name)
         if not (directory or name) or not _has_config(root):
-            with staged(session, _cleared(os.path.dirname(root)), timeout) as tx:
+            above = os.path.dirname(root)
+            atomic.make_directory(above)
+            with staged(session, above, timeout) as tx:
                 fetch(source, tx)
                 name = name or _own_name(tx.tree, source) or session.program
                 root = _root(session, directory, name)
@@ -107,15 +108,6 @@ def _config_file(root: str) -> str:
 
 def _has_config(root: str) -> bool:
     return os.path.lexists(_config_file(root))
-
-
-def _cleared(directory: str) -> str:
-    """Make a directory, remove the stages of interrupted changes from it, and return it."""
-    atomic.make_directory(directory)
-    for path in abandoned(directory):
-        with suppress(OSError, OperationError):
-            atomic.remove_tree(path)
-    return directory
 
 
 def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: bool) -> None:

@@ -42,9 +42,10 @@ def command(session: Session, yes: bool, timeout: float) -> None:
                 prepare_git(root)
         renew(root, tx.reporter.warn)
     there = session_of(session, root, session.program)
-    wanted = read_registry(registry_path(there.installation.plugins_dir), shared=True)
+    plugins_dir = there.installation.plugins_dir
+    wanted = read_registry(plugins_dir, registry_path(plugins_dir))
     sync.bring_in(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
-    for name, found in _plugins(there.installation.plugins_dir).items():
+    for name, found in _plugins(plugins_dir).items():
         former = before.get(name, found)
         if former.entry.version_dir != found.entry.version_dir:
             session.show_lines(*plan_lines(former, found))
@@ -87,7 +88,7 @@ def _commands(directory: str, entry: Entry) -> PluginVersion:
 def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
     """Return the current version of each plugin in the registry, by name."""
     found: dict[str, PluginVersion] = {}
-    for name, entry in read_registry(registry_path(plugins_dir)).entries.items():
+    for name, entry in read_registry(plugins_dir).entries.items():
         source = make_source(entry)
         if not entry.is_local and source.is_present(plugins_dir):
             found[name] = source.contents_now(plugins_dir)

@@ -15,7 +15,6 @@ from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
     ask,
     check_starts,
-    copied_environment,
 )
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
@@ -67,7 +66,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
     """Prepare the update of an installed package: pip upgrades a copy of the environment."""
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
-    copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+    copy = tx.copy_environment()
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
 
     def bring() -> None:
@@ -91,7 +90,7 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
         the old files and updates them too.
         """
         check_fast_forward(git, old, new)
-        copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+        copy = tx.copy_environment()
         source = os.path.join(tx.area, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", new)
         tx.reporter.info("pip installs the new version")

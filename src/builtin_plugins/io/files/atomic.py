@@ -110,16 +110,13 @@ def discard(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link or a directory tree; raises OSError, OperationError."""
-    if not is_tree(path):
-        os.unlink(path)
-        return
+    """Remove a file, a link or a directory tree; raises OSError."""
     import shutil  # imported here for the same reason as in `_call`
 
-    try:
+    if is_tree(path):
         shutil.rmtree(path)
-    except RecursionError:
-        raise OperationError(f"{path} is too deeply nested to remove", f"rm -r {path}") from None
+    else:
+        os.unlink(path)
 
 
 def copy_tree(source: str, target: str, **how: Any) -> None:

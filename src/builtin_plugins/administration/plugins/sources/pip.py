@@ -34,7 +34,6 @@ from builtin_plugins.administration.program.environment.copy import (
     VenvCopy,
     check_environment,
     check_starts,
-    copied_environment,
 )
 from builtin_plugins.administration.program.launcher import remember
 from builtin_plugins.plugins_folder.directory import names_in, store_of
@@ -173,7 +172,7 @@ class Source(PluginSource):
         wheel, directory = self._wheel(tx)
         remember(tx.session.layout.root)
         name, version = self.entry.name, self.entry.version
-        copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+        copy = tx.copy_environment()
         tx.reporter.info(f"installing {name}=={version}")
         alone = ["--no-index", "--no-deps", "--force-reinstall", "--find-links", directory]
         copy.change(tx.installer, "install", *alone, f"{name}=={version}")
@@ -197,7 +196,7 @@ class Source(PluginSource):
         complete_import_path()
         name = self.entry.name
         if distributions.find_distribution(name) is not None:
-            copy = tx.exits.enter_context(copied_environment(tx.reporter.info))
+            copy = tx.copy_environment()
             copy.change(tx.installer, "uninstall", "--yes", name)
             check_starts(copy.python, f"without {name}, this program")
 

@@ -13,7 +13,7 @@ from builtin_plugins.administration.plugins.transaction import (
     transaction,
 )
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host import PluginError, UsageError
 from host.cli.session import Session
 
@@ -119,7 +119,7 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     Raises PluginError if the one of that name has another source; a distribution may have any.
     """
     plugins_dir = session.installation.plugins_dir
-    entries = read_registry(registry_path(plugins_dir)).entries
+    entries = read_registry(plugins_dir).entries
     if not wanted.name:
         same = (one for one in entries.values() if one.came_from == wanted.came_from)
         return next((one for one in same if _is_present(session, one)), None)

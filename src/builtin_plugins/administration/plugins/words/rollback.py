@@ -5,7 +5,7 @@ from builtin_plugins.administration.plugins.inventory import kept_versions, name
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import transaction
-from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host import OperationError
 from host.cli.session import Session
 from host.run.text import EMPTY
@@ -19,7 +19,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     """
     row = named_row(session, name)
     plugins_dir = session.installation.plugins_dir
-    entry = read_registry(registry_path(plugins_dir)).entries.get(row.entry.name, row.entry)
+    entry = read_registry(plugins_dir).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
     # Each wheel has a source of its own. Any other source has all versions, at its newest address.

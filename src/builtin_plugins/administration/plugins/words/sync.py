@@ -12,7 +12,7 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry
 from host import OperationError, UsageError
 from host.cli.session import Session
 
@@ -25,8 +25,7 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     """
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: no such file")
-    path = file or registry_path(session.installation.plugins_dir)
-    wanted = read_registry(path, shared=file is not None)
+    wanted = read_registry(session.installation.plugins_dir, file)
     bring_in(session, wanted, dry_run=dry_run, yes=yes, timeout=timeout)
 
 
@@ -53,7 +52,7 @@ def bring_in(
 def lacking(session: Session, wanted: Registry | None = None) -> list[Entry]:
     """Return the entries of a registry, by default its own, whose version is not installed here."""
     plugins_dir, found = session.installation.plugins_dir, []
-    own = read_registry(registry_path(plugins_dir))
+    own = read_registry(plugins_dir)
     for entry in (wanted or own).entries.values():
         there = own.entries.get(entry.name)
         if entry.is_local:

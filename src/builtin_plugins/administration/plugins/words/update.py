@@ -10,7 +10,7 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.plugins_folder.registry import Entry, read_registry, registry_path
+from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host import OperationError
 from host.cli.session import Session
 
@@ -30,7 +30,7 @@ def command(
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     """Return the plugins to update, as the registry has them if it does."""
-    entries = read_registry(registry_path(session.installation.plugins_dir)).entries
+    entries = read_registry(session.installation.plugins_dir).entries
     if not names:
         return list(entries.values())
     rows = inventory(session)
