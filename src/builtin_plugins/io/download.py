@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import requests
 import urllib3
@@ -25,15 +24,6 @@ _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
 _SYSTEM_WORDS = re.compile(r"(?:Errno -?\d+\] |Error\(\d+, ')([A-Za-z ]+)")
 
 
-class Limits(NamedTuple):
-    """Limits of a download: seconds in total, seconds without data, attempts, bytes."""
-
-    seconds: float = 3600
-    stall: float = 30
-    attempts: int = 5
-    size: int = 4 << 30
-
-
 class _TemporaryError(Exception):
     """An attempt failed, but another one may succeed."""
 
@@ -49,30 +39,31 @@ class _Session(requests.Session):
         return follow(resp.url, location)
 
 
-_USUAL = Limits()
-
-
 def download(
     address: str,
     target: Path,
     *,
-    limits: Limits = _USUAL,
+    seconds: float = 3600,
+    stall: float = 30,
+    attempts: int = 5,
+    size: int = 4 << 30,
     sha256: str = "",
     progress: Progress = lambda *_: None,
 ) -> str:
     """Fetch `address` into the file `target`; return its SHA-256 in hex.
 
+    It may take `seconds` in total and `stall` seconds without data, and have `size` bytes.
     `sha256` is the expected checksum, "" for any; then the response must state its length. A
     failed attempt restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in
     `requests`. If it raises OperationError, `target` does not exist.
     """
     fetchable(address)
-    late = OperationError(f"not finished within {limits.seconds:g} seconds")
+    late = OperationError(f"not finished within {seconds:g} seconds")
     try:
-        with time_limit(limits.seconds, late), _Session() as session:
+        with time_limit(seconds, late), _Session() as session:
             session.max_redirects = _MOST_REDIRECTS
-            attempt = partial(_attempt, session, address, target, limits, sha256, progress)
-            return _repeated(attempt, limits.attempts, progress)
+            attempt = partial(_attempt, session, address, target, stall, size, sha256, progress)
+            return _repeated(attempt, attempts, progress)
     except BaseException as failure:
         target.unlink(missing_ok=True)
         if isinstance(failure, OperationError):
@@ -100,21 +91,22 @@ def _attempt(
     session: requests.Session,
     address: str,
     target: Path,
-    limits: Limits,
+    stall: float,
+    size: int,
     sha256: str,
     progress: Progress,
 ) -> str:
     """Fetch the file; raises OperationError, _TemporaryError if another attempt may succeed."""
     received, checksum = 0, hashlib.sha256()
-    with _respond(session, address, limits.stall) as response, target.open("wb") as file:
+    with _respond(session, address, stall) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
         if total is None and not (response.raw.chunked or sha256):
             raise OperationError("the server reports no Content-Length")
         try:
             for chunk in response.raw.stream(_CHUNK, decode_content=False):
                 received += len(chunk)
-                if max(received, total or 0) > limits.size:
-                    raise OperationError(f"larger than {limits.size} bytes")
+                if max(received, total or 0) > size:
+                    raise OperationError(f"larger than {size} bytes")
                 checksum.update(chunk)
                 file.write(chunk)
                 progress(received, total, "")

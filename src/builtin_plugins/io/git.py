@@ -55,14 +55,12 @@ class GitTimeoutError(OperationError):
 class Git:
     """git in one directory; `login` contains variables for the server (`login_of`).
 
-    A call takes at most `seconds` and inherits the descriptors in `held`, whose locks show that the
-    stage is in use.
+    A call takes at most `seconds`.
     """
 
     directory: str
     environ: Mapping[str, str]
     seconds: float
-    held: tuple[int, ...] = ()
     login: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
@@ -78,7 +76,6 @@ class Git:
                 self.seconds,
                 given=given,
                 directory=self.directory,
-                held=self.held,
                 most=_ANSWER_LIMIT,
             )
         except FileNotFoundError:
@@ -92,6 +89,13 @@ class Git:
             reason = self._reason(ended.stderr.decode("utf-8", "replace"))
             raise OperationError(f"{called}: {reason}")
         return ended.stdout
+
+    def ask(self, address: str, *arguments: str) -> bytes:
+        """Call git for the server at `address`, which an error names."""
+        try:
+            return self(*arguments)
+        except OperationError as error:
+            raise type(error)(f"{address}: {error.what}", error.remedy) from None
 
     def _reason(self, complaint: str) -> str:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)
@@ -115,6 +119,18 @@ class Git:
             "LC_ALL": "C",
         }
         return {**found, **self.login}
+
+
+def fetch_newest(git: Git) -> tuple[str, str, str]:
+    """Fetch the upstream branch of a checkout.
+
+    Returns its address, the commit of HEAD and the newest commit, which may be the same.
+    """
+    address = git("ls-remote", "--get-url").decode().strip()
+    git.ask(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+    old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
+    is_newest = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
+    return address, old, old if is_newest else new
 
 
 def check_fast_forward(

@@ -16,7 +16,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.flock import locked, take_lock
+from builtin_plugins.io.files.flock import file_lock, take_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
@@ -146,11 +146,10 @@ class Store:
 
 
 @contextmanager
-def staging(directory: str) -> Iterator[tuple[str, int]]:
-    """Yield a new private directory in `directory`, and the descriptor that marks it as in use.
+def staging(directory: str) -> Iterator[str]:
+    """Yield a new private directory in `directory`, locked to mark it as in use.
 
-    The stage stays in use while a child has the descriptor open. The end of the block removes it.
-    Raises OSError.
+    The end of the block removes it, the start those of interrupted changes. Raises OSError.
     """
     import tempfile  # imported here because listings load this module
 
@@ -160,12 +159,8 @@ def staging(directory: str) -> Iterator[tuple[str, int]]:
     except OSError as failure:
         raise OSError(failure.errno, failure.strerror, directory) from None
     try:
-        descriptor = os.open(path, _DIRECTORY)
-        try:
-            take_lock(descriptor)
-            yield path, descriptor
-        finally:
-            os.close(descriptor)
+        with file_lock(path):
+            yield path
     finally:
         with suppress(OSError):
             atomic.remove_tree(path)
@@ -186,7 +181,7 @@ def abandoned(directory: str) -> list[str]:
 
 
 def _is_free(path: str) -> bool:
-    with suppress(OperationError), locked(path):
+    with suppress(OperationError), file_lock(path):
         return True
     return False
 

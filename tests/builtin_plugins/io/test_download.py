@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.io.addresses import fetchable, follow, parse, shown
-from builtin_plugins.io.download import Limits, download
+from builtin_plugins.io.download import download
 from host.errors import OperationError
 from host.secrets import masked_text
 from testing import httpserver
 from testing.growth import grows_in_proportion
 
 BODY = os.urandom(300_000)
-TWICE = Limits(seconds=120, stall=60, attempts=2)
+TWICE = {"seconds": 120, "stall": 60, "attempts": 2}
 
 
 @pytest.fixture
@@ -96,9 +96,9 @@ BAD_ANSWERS = {
 @pytest.mark.parametrize("name", BAD_ANSWERS)
 def test_a_bad_answer_leaves_no_file(name: str, site: httpserver.Site, target: Path) -> None:
     answer, expected = BAD_ANSWERS[name]
-    limits = TWICE._replace(stall=0.5) if name == "stall" else TWICE
+    limits = TWICE | ({"stall": 0.5} if name == "stall" else {})
     with pytest.raises(OperationError, match=expected) as failure:
-        download(site.add("/bad", answer), target, limits=limits)
+        download(site.add("/bad", answer), target, **limits)
     assert not target.exists()
     assert "\n" not in str(failure.value)
 
@@ -113,7 +113,7 @@ def test_the_deadline_ends_what_never_stalls(
 ) -> None:
     started = time.monotonic()
     with pytest.raises(OperationError, match=r"not finished within 1 seconds"):
-        download(site.add("/drip", answer), target, limits=Limits(seconds=1))
+        download(site.add("/drip", answer), target, seconds=1)
     assert time.monotonic() - started < 60
     assert not target.exists()
 
@@ -138,12 +138,12 @@ def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, targ
 def test_a_file_that_changed_meanwhile_starts_over(site: httpserver.Site, target: Path) -> None:
     newer = os.urandom(250_000)
     answers = httpserver.cut(BODY, 200_000, times=1), httpserver.serve(newer, '"v2"')
-    download(site.add("/file", httpserver.in_turn(*answers)), target, limits=TWICE)
+    download(site.add("/file", httpserver.in_turn(*answers)), target, **TWICE)
     assert target.read_bytes() == newer
 
 
 def test_a_broken_download_starts_again(site: httpserver.Site, target: Path) -> None:
-    download(site.add("/file", httpserver.cut(BODY, 9999, times=1)), target, limits=TWICE)
+    download(site.add("/file", httpserver.cut(BODY, 9999, times=1)), target, **TWICE)
     assert target.read_bytes() == BODY
     assert "Range" not in site.requests[1][1]
 
@@ -174,13 +174,13 @@ def test_a_checksum_makes_up_for_a_missing_length(site: httpserver.Site, target:
 )
 def test_size_is_capped(answer: httpserver.Answer, site: httpserver.Site, target: Path) -> None:
     with pytest.raises(OperationError, match=r"larger than 1000"):
-        download(site.add("/file", answer), target, limits=Limits(size=1000))
+        download(site.add("/file", answer), target, size=1000)
     assert not target.exists()
 
 
 def test_nobody_listens(target: Path) -> None:
     with pytest.raises(OperationError, match=r"connection refused \(tried 1 times\)"):
-        download("http://127.0.0.1:9/x", target, limits=Limits(attempts=1))
+        download("http://127.0.0.1:9/x", target, attempts=1)
 
 
 def test_a_directory_that_is_not_there_is_named(site: httpserver.Site, tmp_path: Path) -> None:
@@ -196,13 +196,13 @@ def test_proxies_are_used_but_not_for_this_machine(
     monkeypatch.setenv("ALL_PROXY", "http://127.0.0.1:9")
     download(site.add("/file", BODY), target)
     with pytest.raises(OperationError, match=r"refused"):
-        download("https://example.invalid/x", target, limits=Limits(attempts=1))
+        download("https://example.invalid/x", target, attempts=1)
 
 
 def test_ca_settings_are_honoured(target: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/nowhere/bundle.pem")
     with pytest.raises(OperationError):
-        download("https://127.0.0.1:9/x", target, limits=Limits(attempts=1))
+        download("https://127.0.0.1:9/x", target, attempts=1)
 
 
 def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
@@ -299,10 +299,10 @@ def test_what_two_parsers_read_differently_is_asked_of_nobody(
             "other": other.address[7:].replace("127.0.0.1", "localhost"),
         }
         with pytest.raises(OperationError):
-            download(address.format(**hosts), target, limits=TWICE)
+            download(address.format(**hosts), target, **TWICE)
         start = site.add("/start", httpserver.redirect(address.format(**hosts)))
         with pytest.raises(OperationError, match="/start: redirects to"):
-            download(start, target, limits=TWICE)
+            download(start, target, **TWICE)
         assert (len(site.requests), other.requests) == (1, [])
 
 
@@ -339,7 +339,7 @@ def test_what_a_redirect_says_is_not_waited_for(site: httpserver.Site, target: P
         time.sleep(10)
 
     site.add("/file", BODY)
-    download(site.add("/slow", slow), target, limits=Limits(stall=3, attempts=1))
+    download(site.add("/slow", slow), target, stall=3, attempts=1)
     assert target.read_bytes() == BODY
 
 

@@ -10,7 +10,11 @@ from pathlib import Path
 from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome
 
-_STAGE = ".cli-new"
+_STAGE = ".cli-stage-"
+
+
+def _without_stage(state: list[str]) -> list[str]:
+    return [path for path in state if _STAGE not in path]
 
 
 class Words(Ground):
@@ -38,14 +42,14 @@ class New(Words):
     def broken(
         self, old: list[str], new: list[str], state: list[str], outcome: Outcome
     ) -> Iterator[str]:
-        if [path for path in state if _STAGE not in path] not in (old, new):
+        if _without_stage(state) not in (old, new):
             yield f"neither old nor new: {state}"
         if outcome.failed and state != old:
             yield f"failed and left {state}"
 
     def unsettled(self, new: list[str], state: list[str], again: Outcome) -> Iterator[str]:
-        there = state == new and "is already a command" in again.err
-        if (again.status and not there) or self.state() != new:
+        there = _without_stage(state) == new and "is already a command" in again.err
+        if (again.status and not there) or _without_stage(self.state()) != new:
             yield f"{again} {self.state()}"
 
 

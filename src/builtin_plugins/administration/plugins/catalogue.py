@@ -126,11 +126,10 @@ def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
             raise OperationError(f"{address}: no such file") from None
     if scheme in ("https", "http"):
         # Imported here because requests takes a tenth of a second to import.
-        from builtin_plugins.io.download import Limits, download
+        from builtin_plugins.io.download import download
 
         target = Path(area, "catalogue")
-        limits = Limits(seconds=seconds, size=_MOST_BYTES)
-        download(address, target, limits=limits)
+        download(address, target, seconds=seconds, size=_MOST_BYTES)
         return target.read_bytes()
     repository = GitSource.address_of(address, "", ssh=False)
     if not repository:

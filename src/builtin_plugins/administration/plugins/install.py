@@ -12,12 +12,7 @@ from builtin_plugins.administration.plugins.transaction import Transaction, regi
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import RECORD, store_of
-from builtin_plugins.plugins_folder.registry import (
-    NAME_RULE,
-    Entry,
-    is_plugin_name,
-    read_registry,
-)
+from builtin_plugins.plugins_folder.registry import NAME_RULE, Entry, is_plugin_name, read_registry
 from host import HostError, PluginError
 from host.cli.session import Session
 

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any
 
 from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.flock import Waiting, locked
+from builtin_plugins.io.files.flock import Waiting, file_lock
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
     find_directory_plugins,
@@ -47,7 +47,7 @@ def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractConte
     `waiting` is called with a message if another process holds it; without `waiting`, the lock
     must be free. Raises OperationError if it stays taken.
     """
-    return locked(os.path.realpath(plugins_dir), waiting)
+    return file_lock(os.path.realpath(plugins_dir), waiting)
 
 
 def reconcile_if_free(plugins_dir: str) -> None:

@@ -6,11 +6,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from builtin_plugins.administration.plugins.reconcile import exclusive, reconcile, write_registry
-from builtin_plugins.administration.program.environment.copy import (
-    VenvCopy,
-    copied_environment,
-    drop_abandoned_copy,
-)
+from builtin_plugins.administration.program.environment.copy import VenvCopy, copied_environment
 from builtin_plugins.administration.program.environment.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
@@ -30,14 +26,12 @@ class Transaction:
     """One change of the session's installation, with a stage and progress messages.
 
     `area` is a private directory on the file system of `plugins/`; the end of the change
-    removes it. `descriptor` keeps it locked, also in children, to mark it as in use. `seconds`
-    limits each download, call of git or run of pip. `exits` closes when the change ends. `left`
-    has an error for each plugin with a former version that cannot be removed.
+    removes it. `seconds` limits each download, call of git or run of pip. `exits` closes when the
+    change ends. `left` has an error for each plugin with a former version that cannot be removed.
     """
 
     session: Session
     area: str
-    descriptor: int
     reporter: Reporter
     seconds: float
     exits: ExitStack
@@ -54,7 +48,7 @@ class Transaction:
 
     @property
     def installer(self) -> Installer:
-        return Installer(self.session.environ, self.seconds, (self.descriptor,))
+        return Installer(self.session.environ, self.seconds)
 
     def copy_environment(self) -> VenvCopy:
         """Return a copy of this program's environment, which the end of the change removes."""
@@ -62,8 +56,7 @@ class Transaction:
 
     def git(self, directory: str, address: str = "") -> Git:
         """Return git in a directory, with the login in an address."""
-        held, login = (self.descriptor,), login_of(address)
-        return Git(directory, self.session.environ, self.seconds, held, login)
+        return Git(directory, self.session.environ, self.seconds, login_of(address))
 
 
 @contextmanager
@@ -72,9 +65,9 @@ def staged(session: Session, directory: str, seconds: float) -> Iterator[Transac
     messages = session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
     with ExitStack() as exits:
-        area, held = exits.enter_context(staging(directory))
+        area = exits.enter_context(staging(directory))
         os.mkdir(os.path.join(area, "version"))
-        yield Transaction(session, area, held, reporter, seconds, exits)
+        yield Transaction(session, area, reporter, seconds, exits)
 
 
 @contextmanager
@@ -87,7 +80,6 @@ def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[T
     because nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
-    drop_abandoned_copy()
     try:
         make_directory(plugins_dir)
         with ExitStack() as exits:

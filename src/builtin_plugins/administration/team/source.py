@@ -10,7 +10,7 @@ from pathlib import Path
 
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
-from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
+from builtin_plugins.administration.plugins.sources.git import write_tree
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.launcher import launchers_in
@@ -49,7 +49,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
     address = source.entry.source
     git = tx.git(tx.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
-    ask_server(git, address, "clone", *options, "--", address, "clone")
+    git.ask(address, "clone", *options, "--", address, "clone")
     git.directory = os.path.join(tx.area, "clone", ".git")
     try:
         git("rev-parse", "--verify", "HEAD^{commit}")

@@ -11,7 +11,7 @@ from builtin_plugins.administration.program.shipped_files import IN_CORE, add_mi
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.io.files.flock import locked
+from builtin_plugins.io.files.flock import file_lock
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
@@ -54,7 +54,7 @@ def command(
     launcher = root / "core" / program
     with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
-        with locked(os.path.realpath(root), session.messages.line):
+        with file_lock(os.path.realpath(root), session.messages.line):
             is_there = os.path.lexists(launcher)
             if is_there and not is_launcher(str(launcher), anywhere=True):
                 raise OperationError(

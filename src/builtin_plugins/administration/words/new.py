@@ -3,19 +3,17 @@
 import json
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.templates import filled
-from builtin_plugins.io.files.atomic import remove_tree, write_file
+from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
+from builtin_plugins.store import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
 from host.run.folders import script_word
-
-_STAGE = ".cli-new"  # beside the target; the next run there removes leftovers
 
 
 def new_command(
@@ -148,24 +146,15 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     Texts with a shebang become executable, and so do bytes, which are scripts of the user.
     """
     [top] = {name.partition("/")[0] for name in files}
-    target, stage = os.path.join(directory, top), os.path.join(directory, _STAGE)
+    target = os.path.join(directory, top)
     if os.path.lexists(target):
         raise OperationError(f"{target}: already exists", "choose another name, or remove it")
     with os_errors_explained(target):
         os.makedirs(directory, exist_ok=True)
-        _discard(stage)
-        try:
+        with staging(directory) as stage:
             for name, content in files.items():
-                path = stage + name.removeprefix(top)
+                path = os.path.join(stage, name)
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 is_script = isinstance(content, bytes) or content.startswith("#!")
                 write_file(path, content, 0o755 if is_script else None)
-            os.rename(stage, target)
-        except BaseException:
-            _discard(stage)
-            raise
-
-
-def _discard(stage: str) -> None:
-    with suppress(FileNotFoundError):
-        remove_tree(stage)
+            os.rename(os.path.join(stage, top), target)

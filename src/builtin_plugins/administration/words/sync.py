@@ -5,7 +5,7 @@ import os
 from builtin_plugins.administration.plugins.contents import PluginVersion, read_contents
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.sources.git import ask_server, write_tree
+from builtin_plugins.administration.plugins.sources.git import write_tree
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program.shipped_files import is_checkout, renew
@@ -13,7 +13,7 @@ from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_tree
 from builtin_plugins.io.files.undo import signals_blocked
-from builtin_plugins.io.git import check_fast_forward, fast_forward
+from builtin_plugins.io.git import check_fast_forward, fast_forward, fetch_newest
 from builtin_plugins.plugins_folder.directory import DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry, local_path, read_registry, registry_path
 from host import HostError, OperationError
@@ -55,10 +55,8 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     """Show what the newest commit changes, ask, and fast-forward."""
     session, root = tx.session, tx.session.layout.root
     git = tx.git(root)
-    address = git("ls-remote", "--get-url").decode().strip()
-    ask_server(git, address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
-    old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
-    if git("rev-list", "--count", f"{old}..{new}").strip() == b"0":
+    address, old, new = fetch_newest(git)
+    if old == new:
         session.show_lines(f"{session.program}: {old[:12]} is the newest")
         return
     check_fast_forward(git, old, new, "git pull --rebase")

@@ -11,11 +11,7 @@ from contextlib import ExitStack
 import importlib_metadata
 
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
-from builtin_plugins.administration.program.environment.copy import (
-    VenvCopy,
-    ask,
-    check_starts,
-)
+from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launcher_of,
@@ -25,7 +21,7 @@ from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
-from builtin_plugins.io.git import check_fast_forward, fast_forward
+from builtin_plugins.io.git import check_fast_forward, fast_forward, fetch_newest
 from host.cli.session import Session
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -80,8 +76,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
     """Prepare the update of a checkout with a .venv, as install.sh makes it."""
     git = tx.git(layout.root)
-    git("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
-    old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
+    _, old, new = fetch_newest(git)
 
     def bring() -> None:
         """Install the new commit into a copy of .venv, swap it in, then fast-forward the files.
@@ -102,8 +97,7 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
             _swap_in(copy, layout, tx, undo)
             fast_forward(git, old, new)
 
-    is_here = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
-    return old[:12], (old if is_here else new)[:12], bring
+    return old[:12], new[:12], bring
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:

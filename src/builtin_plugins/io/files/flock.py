@@ -17,7 +17,7 @@ Waiting = Callable[[str], object]  # called with a message if another process ha
 
 
 @contextmanager
-def locked(path: str, waiting: Waiting | None = None) -> Iterator[int]:
+def file_lock(path: str, waiting: Waiting | None = None) -> Iterator[int]:
     """Hold the lock on the file or directory `path`; yield its descriptor.
 
     Raises OperationError if it cannot be opened, or if another process keeps the lock.

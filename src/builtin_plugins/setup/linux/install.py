@@ -8,14 +8,13 @@ from tempfile import TemporaryDirectory
 
 from builtin_plugins.io.addresses import fetchable, shown
 from builtin_plugins.io.archive import Rules, extract
-from builtin_plugins.io.download import Limits, download
+from builtin_plugins.io.download import download
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import state, swap
 from builtin_plugins.setup.tool_settings import Settings, variable
 from host import OperationError
 
-_ICON_LIMITS = Limits(seconds=20, stall=10, attempts=2, size=4 << 20)
 _LARGEST = Rules(members=100_000, size=8 << 30)
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # their first bytes
 _FETCHED_ICON = os.path.join(state.MARK, "icon")
@@ -85,9 +84,9 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> swap.Applicatio
     seconds = float(settings.values["TIMEOUT"] or 3600)
     address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
     reporter.info(f"Downloading {shown(address)}")
-    limits, sha256 = Limits(seconds=seconds), settings.values["SHA256"]
+    sha256 = settings.values["SHA256"]
     with reporter.progress(settings.name) as progress:
-        checksum = download(address, archive, limits=limits, sha256=sha256, progress=progress)
+        checksum = download(address, archive, seconds=seconds, sha256=sha256, progress=progress)
     version = checksum[:12]
     store = state.store_of(settings.places)
     tree, source = store.path(version), ""
@@ -135,7 +134,7 @@ def _find_icon(tree: str, settings: Settings) -> str:
 
 
 def _fetch_icon(icon: Path, address: str) -> None:
-    download(address, icon, limits=_ICON_LIMITS)
+    download(address, icon, seconds=20, attempts=2, size=4 << 20)
     icon.chmod(0o644)
     if not icon.read_bytes().lstrip(b"\xef\xbb\xbf \r\n\t").startswith(_PICTURES):
         icon.unlink()

@@ -53,7 +53,7 @@ def install(places: Places, prepare: Callable[[str], Application]) -> list[Opera
     store = state.store_of(places)
     with store.locked(BUSY):
         clear(places)
-        with staging(places.install_dir) as (stage, _):
+        with staging(places.install_dir) as stage:
             _swap_in(places, prepare(stage))
             return store.collect()
 

@@ -163,7 +163,7 @@ def test_git_gets_what_works_elsewhere_and_nothing_of_this_machine(
     }
     new.write(ours)
     new.write({"config/settings.conf": "TOKEN=1\n", "commands/mine/x/.env.local": "TOKEN=1\n"})
-    new.write({"commands/mine/.cli-new/y/main.sh": "", "core/other": "", "core/.acme.tmp": ""})
+    new.write({"commands/mine/.cli-stage-1/y/main.sh": "", "core/other": "", "core/.acme.tmp": ""})
     for words in (["mine", "x"], ["gp", "x"], ["drop", "x"], [], ["self", "plugin", "list"]):
         assert new.run(*words).status == 0, words
     git(root, "init", "-q")

@@ -41,8 +41,8 @@ def test_what_is_interrupted_can_be_done_again(
 
 def test_the_next_new_command_removes_what_a_killed_one_left(install: Callable[..., Made]) -> None:
     made = install({"commands/team/a/command.json": command(), "commands/team/a/main.sh": ""})
-    made.write({"commands/team/.cli-new/b/command.json": "{", ".cli-new/hooks.py": ""})
+    made.write({"commands/team/.cli-stage-x/b/command.json": "{", ".cli-stage-x/h.py": ""})
     assert made.run("self", "new", "category", "team", "c").status == 0
     assert sorted(os.listdir(made.root / "commands/team")) == ["a", "c"]
     assert made.run("self", "new", "plugin", "p", cwd=made.root).status == 0
-    assert not (made.root / ".cli-new").exists()
+    assert not (made.root / ".cli-stage-x").exists()

@@ -21,7 +21,6 @@ from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux.state import is_installed
 from builtin_plugins.setup.linux.swap import find_sudo
 from builtin_plugins.setup.tool_settings import Places, Settings
-from builtin_plugins.store import STAGE
 from host.errors import HostError, OperationError, UsageError
 from host.run.text import printable
 from testing import httpserver
@@ -644,33 +643,6 @@ def test_modes_do_not_follow_the_umask(desk: Desk) -> None:
         assert mode & 0o444 == 0o444, path
         assert path.is_file() or mode & 0o111 == 0o111, path
         assert not mode & 0o7022, path
-
-
-def test_what_is_too_deep_to_be_removed_is_named(
-    desk: Desk, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """An application may make what it likes in its own directory."""
-    desk.run()
-    inside = os.open(desk.install_dir / "current", os.O_RDONLY)
-    for _ in range(5000):
-        os.mkdir("deep", dir_fd=inside)
-        below = os.open("deep", os.O_RDONLY, dir_fd=inside)
-        os.close(inside)
-        inside = below
-    os.close(inside)
-    stage = desk.install_dir / f"{STAGE}{(desk.install_dir / 'current').readlink()}"
-    named = f"{stage} is too deeply nested to remove; rm -r {stage}"
-    for _ in range(2):
-        with pytest.raises(OperationError) as failure:
-            desk.run("--uninstall")
-        assert str(failure.value) == named
-        assert os.listdir(desk.install_dir) == [stage.name]
-    capfd.readouterr()
-    assert desk.run() == 0
-    assert f"warning: {named}" in capfd.readouterr().err
-    subprocess.run(["rm", "-r", stage], check=True)
-    assert desk.run("--uninstall") == 0
-    assert not desk.install_dir.exists()
 
 
 def test_only_a_link_to_an_executable_inside_counts_as_installed(desk: Desk) -> None:

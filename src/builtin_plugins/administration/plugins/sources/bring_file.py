@@ -15,11 +15,12 @@ def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
     """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
     if "://" in address:
         # Imported here because requests takes a tenth of a second and most changes do not need it.
-        from builtin_plugins.io.download import Limits, download
+        from builtin_plugins.io.download import download
 
-        limits = Limits(seconds=tx.seconds, size=MOST_BYTES)
-        with tx.reporter.progress(shown(address)) as progress:
-            return download(address, target, limits=limits, sha256=sha256, progress=progress)
+        with tx.reporter.progress(shown(address)) as bar:
+            return download(
+                address, target, seconds=tx.seconds, size=MOST_BYTES, sha256=sha256, progress=bar
+            )
     try:
         if os.path.getsize(address) > MOST_BYTES:
             raise OperationError(f"{address}: larger than {MOST_BYTES} bytes")

@@ -87,7 +87,7 @@ def read_file(git: Git, address: str, name: str) -> bytes:
     """Return the content of a file in the newest commit; `git` runs in an empty directory."""
     git("init", "--quiet", "--bare", "--template=")
     commit = _bring(git, address, _resolve(git, address, "")[0])
-    return ask_server(git, address, "cat-file", "blob", f"{commit}:{name}")
+    return git.ask(address, "cat-file", "blob", f"{commit}:{name}")
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
@@ -95,7 +95,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
-    answer = ask_server(git, address, "ls-remote", "--", address, *wanted)
+    answer = git.ask(address, "ls-remote", "--", address, *wanted)
     listed = answer.decode("utf-8", "replace")
     found = {
         name: commit
@@ -116,7 +116,7 @@ def _bring(git: Git, address: str, commit: str) -> str:
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
         try:
-            ask_server(git, address, "fetch", "--depth=1", *options, "--", address, commit)
+            git.ask(address, "fetch", "--depth=1", *options, "--", address, commit)
         except GitTimeoutError:
             raise
         except OperationError:
@@ -124,20 +124,12 @@ def _bring(git: Git, address: str, commit: str) -> str:
         else:
             return commit
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
-    ask_server(git, address, "fetch", *options, "--", address, *branches)
+    git.ask(address, "fetch", *options, "--", address, *branches)
     try:
         found = git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
     except OperationError:
         raise OperationError(f"{address}: there is no commit {commit}") from None
     return found.decode().strip()
-
-
-def ask_server(git: Git, address: str, *arguments: str) -> bytes:
-    """Call git for `address`, which an error names."""
-    try:
-        return git(*arguments)
-    except OperationError as error:
-        raise type(error)(f"{address}: {error.what}", error.remedy) from None
 
 
 def write_tree(

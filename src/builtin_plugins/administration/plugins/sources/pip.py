@@ -17,14 +17,15 @@ from packaging.version import InvalidVersion, Version
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
 from builtin_plugins.administration.plugins.contents import (
     PluginVersion,
+    is_package,
     read_installed,
     read_wheel,
 )
 from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
+from builtin_plugins.administration.plugins.sources.git import write_files
 from builtin_plugins.administration.plugins.sources.requirements import (
-    files_in,
     parse_package_repository,
     parse_requirement,
 )
@@ -36,6 +37,7 @@ from builtin_plugins.administration.program.environment.copy import (
     check_starts,
 )
 from builtin_plugins.administration.program.launcher import remember
+from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
@@ -100,8 +102,14 @@ class Source(PluginSource):
             return self._fetch_wheel(tx)
         name = self.entry.name or canonicalize_name(self.requirement.name)
         if self.repository:
-            entry = self.repository.fetch(self.entry, tx)
-            return PluginVersion(entry.replaced(name=name), unbuilt=True)
+            address = self.repository.address
+            asked = self.entry.replaced(source=without_credentials(address), version="")
+            found = write_files(asked, address, tx, _files(tx))
+            if not is_package(_files(tx)):
+                what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
+                raise PluginError(what)
+            entry = found.replaced(source=self.entry.source, name=name)
+            return PluginVersion(entry, unbuilt=True)
         requirement = parse_requirement(str(self.requirement))
         if version := self.entry.version:
             try:
@@ -113,10 +121,10 @@ class Source(PluginSource):
             else:  # the newest one with a wheel may be older
                 requirement.specifier &= SpecifierSet(at_least)
         tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
-        path, found = package_index.find(requirement, self.entry.sha256, tx)
+        path, fact = package_index.find(requirement, self.entry.sha256, tx)
         if path:
-            return _staged(path, self.entry.replaced(sha256=found))
-        entry = self.entry.replaced(name=name, version=found)
+            return _staged(path, self.entry.replaced(sha256=fact))
+        entry = self.entry.replaced(name=name, version=fact)
         return PluginVersion(entry, unbuilt=True)
 
     def _fetch_wheel(self, tx: Transaction) -> PluginVersion:
@@ -129,7 +137,7 @@ class Source(PluginSource):
         entry = self.entry
         tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
         if self.repository:
-            return _staged(package_index.build_from(files_in(tx), tx), entry)
+            return _staged(package_index.build_from(_files(tx), tx), entry)
         exact = Requirement(f"{entry.name}=={entry.version}")
         path, sha256 = package_index.build(exact, entry.sha256, tx)
         return _staged(path, entry.replaced(sha256=sha256))
@@ -185,7 +193,7 @@ class Source(PluginSource):
         if self.repository:
             origin = {"vcs": "git", "commit_id": self.entry.commit}
             copy.record_origin(name, {"url": self.repository.address, "vcs_info": origin})
-        distributions.check_change(name, copy.prefix, copy.path)
+        distributions.check_change(name, copy.path)
         check_collisions_in_copy(self.entry, tx, force=force)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
@@ -204,6 +212,11 @@ class Source(PluginSource):
         if distributions.find_distribution(self.entry.name) is not None:
             VenvCopy().swap(undo)
         return ""
+
+
+def _files(tx: Transaction) -> str:
+    """Return the directory into which the files of a repository are written."""
+    return os.path.join(tx.area, "files")
 
 
 def _staged(path: str, entry: Entry) -> PluginVersion:

@@ -1,18 +1,14 @@
 """What may follow `pip:`: a requirement for the package index, or `NAME @ git+ADDRESS`."""
 
-import os
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 
-from builtin_plugins.administration.plugins.contents import is_package
-from builtin_plugins.administration.plugins.sources.git import git_address, write_files
-from builtin_plugins.administration.plugins.transaction import Transaction
+from builtin_plugins.administration.plugins.sources.git import git_address
 from builtin_plugins.io.addresses import without_credentials
-from builtin_plugins.plugins_folder.registry import Entry
-from host import PluginError, UsageError, masked_text
+from host import UsageError, masked_text
 
 
 def parse_requirement(text: str) -> Requirement:
@@ -51,19 +47,6 @@ class PackageRepository(NamedTuple):
         name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
         more = f"[{','.join(extras)}]" if extras else ""
         return f"{name}{more} @ git+{without_credentials(self.address)}"
-
-    def fetch(self, wanted: Entry, tx: Transaction) -> Entry:
-        """Write the files of the entry's commit without running any; return a full entry."""
-        asked = wanted.replaced(source=without_credentials(self.address), version="")
-        found = write_files(asked, self.address, tx, files_in(tx))
-        if not is_package(files_in(tx)):
-            raise PluginError(f"{wanted.source}: there is no pyproject.toml and no setup.py")
-        return found.replaced(source=wanted.source)
-
-
-def files_in(tx: Transaction) -> str:
-    """Return the directory into which the files of a repository are written."""
-    return os.path.join(tx.area, "files")
 
 
 def parse_package_repository(text: str) -> PackageRepository | None:

@@ -2,7 +2,8 @@
 
 import os
 
-from builtin_plugins.administration.plugins.inventory import Row, kept_versions, named_row
+from builtin_plugins.administration.pages import show_facts
+from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from host import masked_text
@@ -16,14 +17,12 @@ def command(session: Session, name: str, format: str) -> None:
         values = row.described() | {"versions": list(row.entry.versions)}
         session.show_json(values)
         return
-    session.show_lines(*_lines(row, session.installation.plugins_dir))
-
-
-def _lines(row: Row, plugins_dir: str) -> list[str]:
+    plugins_dir = session.installation.plugins_dir
     entry, found = row.entry, make_source(row.entry).contents_now(plugins_dir)
     commands = {one.words: one.definition for one in row.own.commands if one.runs} | dict(
         found.commands
     )
+    hooks = ", ".join(row.hooks or found.hooks)
     kept = kept_versions(plugins_dir, entry)
     facts = {
         "name": entry.name,
@@ -40,13 +39,9 @@ def _lines(row: Row, plugins_dir: str) -> list[str]:
         "kept": ", ".join(
             version_text(one) for one in kept if one.version_dir != entry.version_dir
         ),
+        "hooks": f"{hooks} ({entry.hooks})" if hooks and entry.hooks else hooks,
+        "commands": len(commands) or "none",
     }
-    lines = [f"{key + ':':<13}{value}" for key, value in facts.items() if value]
-    hooks = row.hooks or list(found.hooks)
-    if hooks:
-        where = f" ({entry.hooks})" if entry.hooks else ""
-        lines.append(f"{'hooks:':<13}{', '.join(hooks)}{where}")
-    lines.append(f"{'commands:':<13}{len(commands) or 'none'}")
-    lines += command_lines(commands.items())
-    lines += [f"problem: {one}" for one in found.problems if str(one) != row.reason]
-    return lines
+    show_facts(session, facts.items())
+    problems = [f"problem: {one}" for one in found.problems if str(one) != row.reason]
+    session.show_lines(*command_lines(commands.items()), *problems)

@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,27 +17,25 @@ from builtin_plugins.administration.program.environment.distributions import ins
 from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_system, write_file
-from builtin_plugins.io.files.flock import Waiting, locked
+from builtin_plugins.io.files.flock import Waiting, file_lock
 from host import OperationError
 
 _SECONDS = 60.0  # for one start of this program
 # Every version prints "cli-host X.Y.Z" for this command, so an old version can check a new one.
 # The command uses no installation, so a broken installation cannot interfere.
 _VERSION = ("host", "--safe", "self", "version")
-_LOCKED = "pyvenv.cfg"  # each change of the environment locks this file, which all copies share
 
 
 class VenvCopy:
     """A copy of the environment that runs this program, to be changed and swapped in.
 
-    The directory `path` may not exist yet. `python` is the interpreter in it. `prefix` is the
-    original environment, and `held` the descriptor of the lock on it, which children inherit.
+    The directory `path` may not exist yet. `python` is the interpreter in it. `held` is the
+    descriptor of the file lock on the original environment, which children inherit.
     """
 
     def __init__(self, held: tuple[int, ...] = ()) -> None:
         parent, name = os.path.split(sys.prefix)
         self.held = held
-        self.prefix = sys.prefix
         self.path = os.path.join(parent, f".{name.lstrip('.')}.cli-stage")
         self.python = os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
@@ -67,14 +65,14 @@ class VenvCopy:
         Raises OSError, and OperationError if the file system cannot exchange two directories in
         one step. Two renames would leave no environment if the process is killed between them.
         """
-        _repoint_scripts(self.path, self.prefix)
+        _repoint_scripts(self.path, sys.prefix)
         sync_file_system(self.path)
         try:
-            exchange(self.path, self.prefix)
+            exchange(self.path, sys.prefix)
         except OSError as failure:
-            what = f"{self.prefix}: cannot be replaced by its updated copy"
+            what = f"{sys.prefix}: cannot be replaced by its updated copy"
             raise OperationError(f"{what}: {failure.strerror}") from None
-        undo.callback(exchange, self.path, self.prefix)
+        undo.callback(exchange, self.path, sys.prefix)
 
 
 def check_environment() -> None:
@@ -93,21 +91,14 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     `waiting` is called with a message if another process holds the lock.
     """
     check_environment()
-    with _held(waiting) as descriptor:
+    locked = os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg"))  # all copies share this file
+    with file_lock(locked, waiting) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
             _discard(copy.path)
-            copy_tree(copy.prefix, copy.path, copy_function=os.link)
+            copy_tree(sys.prefix, copy.path, copy_function=os.link)
             yield copy
         finally:
-            _discard(copy.path)
-
-
-def drop_abandoned_copy() -> None:
-    """Remove the copy that an interrupted change left behind, unless another process uses it."""
-    copy = VenvCopy()
-    if os.path.isdir(copy.path):
-        with suppress(OperationError), _held():
             _discard(copy.path)
 
 
@@ -118,11 +109,6 @@ def _discard(path: str) -> None:
         with suppress(OSError):
             os.chmod(directory, 0o700)
     shutil.rmtree(path, ignore_errors=True)
-
-
-def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Lock the environment; raises OperationError if another process holds the lock."""
-    return locked(os.path.realpath(os.path.join(sys.prefix, _LOCKED)), waiting)
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:

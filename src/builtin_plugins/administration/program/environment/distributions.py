@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 import sysconfig
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
@@ -76,17 +77,16 @@ def installed(prefix: str) -> dict[str, Any]:
     return found
 
 
-def check_change(name: str, prefix: str, copy: str) -> None:
+def check_change(name: str, copy: str) -> None:
     """Raise OperationError if a distribution installed for `name` conflicts with others.
 
     None of its files may belong to another distribution, and none of its top-level names may
-    belong to a requirement of this program. `prefix` is the environment before the change, `copy`
-    the one after it.
+    belong to a requirement of this program. `copy` is the environment after the change.
     """
-    before, after = installed(prefix), installed(copy)
+    before, after = installed(sys.prefix), installed(copy)
     came = {one for one in after if one not in before or after[one].version != before[one].version}
     came.add(name)
-    owners = {path: one for one in before for path in _files(before[one], prefix)}
+    owners = {path: one for one in before for path in _files(before[one], sys.prefix)}
     names = _needed_names()
     packages = f"{packages_directory()}/"
     for one in sorted(came):

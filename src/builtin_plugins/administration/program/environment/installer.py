@@ -54,7 +54,7 @@ class Installer(NamedTuple):
 
     environ: Mapping[str, str]
     seconds: float
-    held: tuple[int, ...]
+    held: tuple[int, ...] = ()
 
     def pip(self, *arguments: str, python: str = sys.executable) -> str:
         """Return what `python -m pip ARGUMENTS` printed."""

@@ -16,7 +16,7 @@ from builtin_plugins.administration.program.launcher import launcher_of, launche
 from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.words.lint.linter import Lint, placed
 from builtin_plugins.io.files.atomic import remove_tree
-from builtin_plugins.io.files.flock import locked
+from builtin_plugins.io.files.flock import file_lock
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
@@ -160,7 +160,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
             partial(reconcile_if_free, subject.plugins_dir),
         )
     left: list[str] = []
-    with suppress(OperationError, OSError), locked(os.path.join(sys.prefix, "pyvenv.cfg")):
+    with suppress(OperationError, OSError), file_lock(os.path.join(sys.prefix, "pyvenv.cfg")):
         left += filter(os.path.isdir, [VenvCopy().path])
     for command in subject.commands:
         if command.definition.entrypoint == ENTRYPOINT:

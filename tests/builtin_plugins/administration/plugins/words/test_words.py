@@ -88,7 +88,7 @@ def test_list_has_a_header_and_aligned_columns(install: Install, tmp_path: Path)
         f"bare           {commit}  git          enabled          other  {bare.url}\n"
         f"a-longer-name  -             local [dev]  enabled          local  {local}\n"
     )
-    assert "\nstate:       enabled, pinned\n" in plugin(made, "show", "acme").stdout
+    assert "\nstate:     enabled, pinned\n" in plugin(made, "show", "acme").stdout
 
 
 def test_a_linked_directory_needs_no_update(install: Install, tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_kept_versions_have_names(install: Install, tmp_path: Path) -> None:
     assert plugin(made, "add", repository.url).status == 0
     repository.commit(plugin_files("demo/hi", "two", version="2.0"))
     assert plugin(made, "update").status == 0
-    assert f"kept:        1.0 ({first[:12]})\n" in plugin(made, "show", "acme").stdout
+    assert f"kept:      1.0 ({first[:12]})\n" in plugin(made, "show", "acme").stdout
 
 
 def test_a_broken_plugin_is_told_once_in_show(install: Install, tmp_path: Path) -> None:
