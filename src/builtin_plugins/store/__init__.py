@@ -123,20 +123,25 @@ class Store:
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
         """Remove every version that is neither current nor in `keep`, and abandoned stages.
 
-        A version becomes a stage first. Returns an error for each that cannot be removed.
+        Returns an error for each that cannot be removed.
         """
         atomic.discard(atomic.temporary(self.link))
-        for one in self.versions({self.current, *keep}):
-            with suppress(OSError):
-                os.rename(self.path(one), self._grave(one))
+        unused = map(self.path, self.versions({self.current, *keep}))
         problems = []
-        for path in abandoned(self.directory):
+        for path in [*unused, *abandoned(self.directory)]:
             try:
-                atomic.remove_tree(path)
+                self._remove(path)
             except OSError as failure:
                 why = f"{path} cannot be removed: {failure.strerror}"
                 problems.append(OperationError(why, f"rm -r {shlex.quote(path)}"))
         return problems
+
+    def _remove(self, path: str) -> None:
+        """Remove a version, which becomes a stage first, or a stage."""
+        name = os.path.basename(path)
+        if not name.startswith(STAGE):
+            os.rename(path, path := self._grave(name))
+        atomic.remove_tree(path)
 
     def _grave(self, version: str) -> str:
         path = self.path(f"{STAGE}{version}")

@@ -165,3 +165,22 @@ def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
     ]
     assert [run.communicate(timeout=120)[1] for run in runs] == [""] * 4
     assert not (tmp_path / "a/b/store").exists()
+
+
+def test_a_version_that_cannot_be_renamed_is_reported(tmp_path: Path) -> None:
+    """Nobody may rename a mount point."""
+    store = store_at(tmp_path)
+    with store.locked(BUSY):
+        add(store, "1")
+        mounted = ["mount", "--bind", store.path("1"), store.path("1")]
+        try:
+            subprocess.run(mounted, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("needs the right to mount")
+        try:
+            [problem] = store.collect()
+        finally:
+            subprocess.run(["umount", store.path("1")], check=True)
+        assert str(problem).startswith(f"{store.path('1')} cannot be removed: ")
+        assert store.collect() == []
+        assert store.versions() == []

@@ -88,6 +88,9 @@ def _clear(plugins_dir: str) -> None:
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
     for name in (FILE_NAME, LOCAL, LAST):
         atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
+    temporary = [f"{plugins_dir}/{name}" for name in names_in(plugins_dir) if name.endswith(".tmp")]
+    for link in filter(os.path.islink, temporary):
+        atomic.discard(link)
     remove_abandoned(plugins_dir)
 
 

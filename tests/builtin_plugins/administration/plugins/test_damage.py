@@ -222,11 +222,13 @@ def test_repair_removes_what_it_can_prove_to_have_made(install: Install, tmp_pat
             entry.write_text(entry.read_text().replace('"packed"', '"gone"'))
     write_tree(plugins, {".cli-stage-abcd1234/tree/half": "x"})
     (plugins / ".registry.json.tmp").write_text("half")
+    (plugins / ".linked.tmp").symlink_to(tmp_path)
     assert plugin(made, "disable", "packed").status == 0
     assert all((plugins / name).read_text() for name in foreign)
     assert not (plugins / ".versions/gone").exists()
     assert not (plugins / ".cli-stage-abcd1234").exists()
     assert not (plugins / ".registry.json.tmp").exists()
+    assert not (plugins / ".linked.tmp").is_symlink()
     assert set(registry(made)) == {"packed"}
     assert hidden(made) == [".change-log", ".editor.tmp"]
 
