@@ -449,7 +449,10 @@ def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) 
 
 
 def _timeline(lines: list[str]) -> str:
-    """Return the CSS that shows the lines one after another, as they were typed and printed."""
+    """Return the CSS that shows the lines one after another, as they were typed and printed.
+
+    A line is typed with "backwards" only: with "both", Chromium can lose its last letter.
+    """
     rules: list[str] = []
     now = -_PAUSE
     for number, line in enumerate(lines):
@@ -458,7 +461,7 @@ def _timeline(lines: list[str]) -> str:
             letters = len(line)
             rules.append(
                 f".l{number} {{{{ animation: type {letters * _TYPING:.2f}s "
-                f"steps({letters}) {now:.2f}s both }}}}"
+                f"steps({letters}) {now:.2f}s backwards }}}}"
             )
             now += letters * _TYPING
         else:
