@@ -451,12 +451,13 @@ def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) 
 def _timeline(lines: list[str]) -> str:
     """Return the CSS that shows the lines one after another, as they were typed and printed.
 
+    The first command is there from the start, so that the picture is never empty.
     A line is typed with "backwards" only: with "both", Chromium can lose its last letter.
     """
     rules: list[str] = []
-    now = -_PAUSE
+    now = 0.0
     for number, line in enumerate(lines):
-        if line.startswith("$ "):
+        if number and line.startswith("$ "):
             now += _PAUSE
             letters = len(line)
             rules.append(

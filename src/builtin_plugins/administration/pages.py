@@ -66,12 +66,12 @@ def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     session.show("".join(lines))
 
 
-def columns(table: Iterable[Sequence[str]], gap: str = "  ") -> list[str]:
-    """Return the lines of a table with aligned columns."""
+def columns(table: Iterable[Sequence[str]]) -> list[str]:
+    """Return the lines of a table with aligned columns, two spaces apart."""
     rows = [[printable(cell) for cell in row] for row in table]  # their width is the one shown
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:
         cells = zip(row, widths, strict=True)
-        lines.append(gap.join(cell + " " * (width - width_of(cell)) for cell, width in cells))
+        lines.append("  ".join(cell + " " * (width - width_of(cell)) for cell, width in cells))
     return [line.rstrip() for line in lines]

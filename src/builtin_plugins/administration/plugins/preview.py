@@ -123,4 +123,4 @@ def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ")
         (" ".join(words), f"{one.description}{' [sudo]' if one.sudo else ''}")
         for words, one in sorted(commands, key=lambda one: one[0])
     ]
-    return [f"  {mark} {line}" for line in columns(rows, gap=" ")]
+    return [f"  {mark} {line}" for line in columns(rows)]

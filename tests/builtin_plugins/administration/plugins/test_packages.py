@@ -27,7 +27,7 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     assert refused.stderr.endswith("cli: error: nothing was changed\r\n")
     assert not mark.exists()
     seen = answering(made, "y\nn\n", "add", "pip:acme-cli")
-    assert (seen.status, "cloud disk disk" in seen.stdout) == (1, True)
+    assert (seen.status, "cloud disk  disk" in seen.stdout) == (1, True)
     assert mark.exists()
     assert listed(made) == {}
     added = answering(made, "y\ny\n", "add", "pip:acme-cli")
@@ -130,7 +130,7 @@ def test_the_life_of_a_package_with_uv(with_uv: Environment) -> None:
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     assert list(with_uv.packages.glob("needed-2.0*"))
     with_uv.acme("2.0", "tape")
-    said = "acme-cli: 1.0 → 2.0\n  + cloud tape tape\n  - cloud disk disk\n"
+    said = "acme-cli: 1.0 → 2.0\n  + cloud tape  tape\n  - cloud disk  disk\n"
     assert plugin(made, "update", "--dry-run").stdout == said
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     assert plugin(made, "update").stdout == f"{said}updated acme-cli\n"

@@ -22,10 +22,10 @@ def test_one_line_leads_to_the_first_command(team: Team) -> None:
     shown = f"""\
 acme from {team.repository.url} will be created in {team.root}
 commands: 1
-    deploy staging Says staging
+    deploy staging  Says staging
 ops (git, {team.plugin.url}, commit {commit[:12]})
 commands: 1
-    ops hi says hi
+    ops hi  says hi
 {team.root}: acme has 2 commands, from {team.repository.url}
 start with: acme
 to stay current: acme self sync

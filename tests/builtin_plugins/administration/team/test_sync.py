@@ -24,9 +24,9 @@ def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
     old, before = team.git("rev-parse", "HEAD"), team.plugin.git("rev-parse", "HEAD")
     team.change()
     new, after = team.repository.git("rev-parse", "HEAD"), team.plugin.git("rev-parse", "HEAD")
-    come = f"acme: {old[:12]} → {new[:12]}\n  + deploy prod Says prod\n"
+    come = f"acme: {old[:12]} → {new[:12]}\n  + deploy prod  Says prod\n"
     plugin = f"ops (git, {team.plugin.url}, commit {after[:12]})"
-    brought = f"installed ops\nops: {before[:12]} → {after[:12]}\n  + ops bye says hi\n"
+    brought = f"installed ops\nops: {before[:12]} → {after[:12]}\n  + ops bye  says hi\n"
     assert team.colleague.run("self", "sync").all == (0, f"{come}{plugin}\n{brought}", "")
     assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
     assert team.colleague.run("ops", "bye").all == (0, "hi\n", "")
@@ -105,7 +105,7 @@ def test_a_changed_command_is_shown_and_a_file_in_the_way_has_a_remedy(team: Tea
     own.unlink()
     done = team.colleague.run("self", "sync")
     assert done.status == 0
-    assert "  ~ deploy staging Says new\n" in done.stdout
+    assert "  ~ deploy staging  Says new\n" in done.stdout
 
 
 def test_a_repository_that_is_a_python_project_is_the_teams(team: Team) -> None:

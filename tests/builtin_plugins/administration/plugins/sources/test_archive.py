@@ -75,7 +75,7 @@ def test_updates_and_rolls_back(install: Install, site: httpserver.Site) -> None
     assert plugin(made, "add", address).status == 0
     assert "is the newest" in plugin(made, "update").stdout
     site.add("/acme.zip", zip_of(plugin_files("demo/hi", "two", version="2")))
-    assert plugin(made, "update").stdout == "acme: 1 → 2\n  ~ demo hi says two\nupdated acme\n"
+    assert plugin(made, "update").stdout == "acme: 1 → 2\n  ~ demo hi  says two\nupdated acme\n"
     assert made.run("demo", "hi").stdout == "two\n"
     site.add("/acme.zip", b"<html>not found")
     assert plugin(made, "update").status == 1

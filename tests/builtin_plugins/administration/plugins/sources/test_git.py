@@ -71,8 +71,8 @@ def test_from_a_server_added_run_updated_rolled_back(
     second = repository.commit({**UPDATED, "plugin.json": {"name": "acme", "version": "2.0"}})
     said = (
         f"acme: 1.0 ({first[:12]}) → 2.0 ({second[:12]})\n"
-        "  + demo bye says bye\n"
-        "  ~ demo hi says hi [sudo]\n"
+        "  + demo bye  says bye\n"
+        "  ~ demo hi  says hi [sudo]\n"
         "  ! new sudo: demo hi\n"
         "  ! new variables: GREETING\n"
     )

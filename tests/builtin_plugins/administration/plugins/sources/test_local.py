@@ -33,7 +33,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     added = plugin(made, "add", str(source))
     assert added.all == (
         0,
-        f"acme 1.2 (local, {source})\n  Greets\ncommands: 1\n    demo hi says hi\nadded acme\n"
+        f"acme 1.2 (local, {source})\n  Greets\ncommands: 1\n    demo hi  says hi\nadded acme\n"
         "edits take effect at once\n"
         "remove it with: cli self plugin remove acme\n",
         "",

@@ -62,7 +62,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     assert "Build it? [y/N] " in refused.stderr
     added = plugin(made, "add", f"pip:Acme_CLI@git+{repository.url}")
     assert added.status == 0, added.stderr
-    commands = "commands: 1; its Python code may declare more\n    cloud one one\n"
+    commands = "commands: 1; its Python code may declare more\n    cloud one  one\n"
     assert added.stdout.startswith(f"{BUILT.format(first[:12])}{heading}  A test\n{commands}")
     entry = registry(made)["acme-cli"]
     assert (entry["kind"], entry["source"], entry["ref"]) == ("pip", stored, None)
@@ -78,7 +78,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     dry = plugin(made, "update", "--dry-run")
     assert (dry.stdout, mark.exists()) == (f"{arrow}{second[:12]}, built from source\n", False)
     updated = plugin(made, "update")
-    change = f"{arrow}1.0 ({second[:12]})\n  + cloud two two\n  - cloud one one\n"
+    change = f"{arrow}1.0 ({second[:12]})\n  + cloud two  two\n  - cloud one  one\n"
     assert updated.stdout == f"{BUILT.format(second[:12])}{change}updated acme-cli\n"
     assert made.run("cloud", "two").stdout == "two\n"
     team = tmp_path / "team.json"

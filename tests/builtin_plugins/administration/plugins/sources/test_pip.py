@@ -28,12 +28,12 @@ def test_a_requirement_added_updated_rolled_back_removed(environment: Environmen
     assert added.status == 0, added.stderr
     assert added.stdout.startswith(
         "acme-cli 1.0 (pip, acme-cli)\n  A test\ncommands: 1; its Python code may declare more\n"
-        "    cloud disk disk\nPython hooks: discover_commands\nadded acme-cli\n"
+        "    cloud disk  disk\nPython hooks: discover_commands\nadded acme-cli\n"
     )
     assert made.run("cloud", "disk").all == (0, "disk 1.0\n", "")
     assert made.run("cloud", "py", "x").all == (0, "py 1.0 x\n", "")
     environment.acme("2.0", "tape")
-    said = "acme-cli: 1.0 → 2.0\n  + cloud tape tape\n  - cloud disk disk\n"
+    said = "acme-cli: 1.0 → 2.0\n  + cloud tape  tape\n  - cloud disk  disk\n"
     dry = plugin(made, "update", "--dry-run")
     assert (dry.status, dry.stdout) == (0, said)
     assert made.run("cloud", "py").stdout == "py 1.0\n"
@@ -48,7 +48,7 @@ def test_a_requirement_added_updated_rolled_back_removed(environment: Environmen
         said = "cli: unknown category cloud; plugin acme-cli is disabled\n"
         assert made.run(*words).all == (2, "", said)
     assert made.run("clouds").stderr == "cli: unknown category clouds; see: cli --help\n"
-    assert "\n    cloud disk disk\n" in plugin(made, "show", "acme-cli").stdout
+    assert "\n    cloud disk  disk\n" in plugin(made, "show", "acme-cli").stdout
     assert listed(made)["acme-cli"]["state"] == "disabled"
     removed = plugin(made, "remove", "acme-cli")
     assert removed.stderr.splitlines()[0] == "this uninstalls the package acme-cli"
@@ -88,13 +88,13 @@ def test_a_wheel_replaces_that_of_another_version_or_content(with_uv: Environmen
     assert f"is already installed; {stays}" in again.stdout
     assert plugin(made, "disable", "acme-cli").status == 0
     second = with_uv.acme("2.0", "tape")
-    said = "acme-cli: 1.0 → 2.0\n  + cloud tape tape\n  - cloud disk disk\nupdated acme-cli\n"
+    said = "acme-cli: 1.0 → 2.0\n  + cloud tape  tape\n  - cloud disk  disk\nupdated acme-cli\n"
     assert plugin(made, "add", str(second)).stdout.startswith(said)
     assert (made.run("cloud", "py").status, listed(made)["acme-cli"]["state"]) == (2, "disabled")
     assert plugin(made, "enable", "acme-cli").status == 0
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     with_uv.acme("2.0", "floppy")  # built again, under the same name
-    assert "  + cloud floppy floppy\n" in plugin(made, "add", str(second)).stdout
+    assert "  + cloud floppy  floppy\n" in plugin(made, "add", str(second)).stdout
     assert made.run("cloud", "floppy").status == 0
     assert plugin(made, "rollback", "acme-cli").status == 0
     assert made.run("cloud", "tape").status == 0

@@ -52,7 +52,7 @@ def test_prefix_and_split(install: Install, tmp_path: Path, kind: str) -> None:
     options = ("--name", "tools", "--prefix", "acme-", "--split", "-")
     added = plugin(made, "add", _source(kind, tmp_path), *options)
     assert (added.status, added.stderr) == (0, "")
-    assert "\ncommands: 2\n    db      Show the databases.\n    db copy\n" in added.stdout
+    assert "\ncommands: 2\n    db       Show the databases.\n    db copy\n" in added.stdout
     assert (
         "left out: 4\n"
         "    acme: its name does not begin with acme-\n"
