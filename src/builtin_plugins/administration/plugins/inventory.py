@@ -160,11 +160,11 @@ def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     known = plugins_of(lock, entry)
     names = {one.name for one in known} if entry.is_package else {entry.name}
     places = {path for one in known for path in one.trees}
-    trees = [one for one in lock.trees if one.path in places or one.plugin in names]
+    trees: tuple[list[Tree], list[Tree]] = ([], [])
+    for tree in lock.trees:
+        is_own = tree.path in places or tree.plugin in names
+        trees[not is_own].append(tree)
     return (
-        Lock(trees, [one for one in lock.commands if one.plugin in names]),
-        Lock(
-            [one for one in lock.trees if one not in trees],
-            [one for one in lock.commands if one.plugin not in names],
-        ),
+        Lock(trees[0], [one for one in lock.commands if one.plugin in names]),
+        Lock(trees[1], [one for one in lock.commands if one.plugin not in names]),
     )
