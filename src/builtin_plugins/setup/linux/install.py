@@ -47,7 +47,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(f"{name}: {refusal}") from None
     state.refuse_foreign(places)
-    sudo = swap.find_sudo(places)
+    sudo = swap.find_sudo(places, settings.environ)
     if sudo is None:
         for problem in swap.install(places, partial(bring, settings, reporter)):
             reporter.warn(str(problem))
@@ -55,7 +55,8 @@ def install(settings: Settings, reporter: Reporter) -> str:
         # root copies the prepared files from here; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            swap.run_with_sudo(sudo, settings, reporter, bring(settings, reporter, stage))
+            prepare = partial(bring, settings, reporter, stage)
+            swap.run_with_sudo(sudo, settings, reporter, prepare)
     if places.bin_dir not in settings.environ.get("PATH", places.bin_dir).split(":"):
         reporter.warn(f"{places.bin_dir} is not on your PATH")
     return places.link
@@ -69,11 +70,11 @@ def uninstall(settings: Settings, reporter: Reporter) -> bool:
         if is_own[path] is False:
             reporter.warn(f"{path} is kept: setup did not create it")
     if True in is_own.values():
-        sudo = swap.find_sudo(places)
+        sudo = swap.find_sudo(places, settings.environ)
         if sudo is None:
             swap.uninstall(places)
         else:
-            swap.run_with_sudo(sudo, settings, reporter, ())
+            swap.run_with_sudo(sudo, settings, reporter, tuple)
     if state.is_installed(places):
         raise OperationError(f"{settings.name} is kept: setup did not install it")
     return True in is_own.values()

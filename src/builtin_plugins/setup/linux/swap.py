@@ -9,7 +9,7 @@ drops the environment. `run_with_sudo` starts `main` in this way.
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import NamedTuple
@@ -124,14 +124,14 @@ def _set(write: Callable[[str, str], None], path: str, content: str | None) -> N
         write(path, content)
 
 
-def find_sudo(places: Places) -> str | None:
-    """Return the path of sudo, or None if the caller may write to all directories.
+def find_sudo(places: Places, environ: Mapping[str, str]) -> str | None:
+    """Return the path of sudo on PATH, or None if the caller may write to all directories.
 
     Raises OperationError naming the directories if sudo is needed but missing.
     """
     changed = (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file))
     missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
-    sudo = find_program("sudo", {})  # the system's sudo: settings may have changed PATH
+    sudo = find_program("sudo", environ)
     if missing and sudo is None:
         names = ", ".join(variable(places.tool, suffix) for suffix in PATHS)
         what = f"no permission to write to {', '.join(missing)}, and sudo is not installed"
@@ -156,18 +156,19 @@ def _closed_directory(path: str) -> str:
 
 
 def run_with_sudo(
-    sudo: str, settings: Settings, reporter: Reporter, application: Sequence[str]
+    sudo: str, settings: Settings, reporter: Reporter, prepare: Callable[[], Sequence[str]]
 ) -> None:
-    """Install the application with sudo, or uninstall if `application` is empty.
+    """Install the application that `prepare` returns with sudo, or uninstall if it is empty.
 
-    Raises OperationError with the output of sudo.
+    The need for sudo is reported before `prepare` is called. Raises OperationError with the output
+    of sudo.
     """
     places = settings.places
     changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"
     reporter.info(f"sudo is needed to change {changed}")
     # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
-    command += [*places, *application]
+    command += [*places, *prepare()]
     # Ctrl-C also reaches sudo, and the elevated step undoes its work.
     with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
         _, printed = process.communicate()

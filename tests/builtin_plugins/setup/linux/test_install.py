@@ -560,7 +560,7 @@ def test_a_directory_that_another_run_removes_needs_no_sudo(tmp_path: Path) -> N
     places = Places("tool", str(own), str(tmp_path), str(tmp_path / "tool.desktop"))
     with subprocess.Popen([sys.executable, "-c", code, str(own)]) as other:
         try:
-            answers = {find_sudo(places) for _ in range(20_000)}
+            answers = {find_sudo(places, {}) for _ in range(20_000)}
         finally:
             other.kill()
     assert answers == {None}

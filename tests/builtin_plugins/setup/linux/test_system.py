@@ -251,9 +251,7 @@ def test_all_that_sudo_says_is_told(
     assert "warning: sudo: a warning\n" in capfd.readouterr().err
 
 
-def test_sudo_is_the_systems_whatever_path_says() -> None:
-    """A command.json whose envs set PATH could name a sudo of its own."""
-    needs("sudo")
+def test_sudo_is_the_first_on_the_callers_path() -> None:
     start = as_nobody()
     folder = Path(tempfile.mkdtemp(dir="/var/tmp"))
     try:
@@ -261,8 +259,10 @@ def test_sudo_is_the_systems_whatever_path_says() -> None:
         (folder / "sudo").write_text("#!/bin/sh\n")
         (folder / "sudo").chmod(0o755)
         code = (
+            "import os\n"
             "from builtin_plugins.setup.linux.swap import Places, find_sudo\n"
-            "print(find_sudo(Places('t', '/opt/t', '/usr/local/bin', '/usr/share/t.desktop')))"
+            "places = Places('t', '/opt/t', '/usr/local/bin', '/usr/share/t.desktop')\n"
+            "print(find_sudo(places, os.environ))"
         )
         found = subprocess.check_output(
             [*start, sys.executable, "-c", code],
@@ -271,4 +271,23 @@ def test_sudo_is_the_systems_whatever_path_says() -> None:
         )
     finally:
         shutil.rmtree(folder)
-    assert found.strip() == shutil.which("sudo", path="/usr/local/bin:/usr/bin:/bin")
+    assert found == f"{folder}/sudo\n"
+
+
+def test_the_need_for_sudo_is_reported_before_the_download(
+    stub_sudo: Path,
+    tool: dict[str, str],
+    site: httpserver.Site,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    environ = {
+        **tool,
+        "PATH": "/usr/bin:/bin",
+        "TMPDIR": str(tmp_path),
+        "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
+        "TOOL_DOWNLOAD_URL": f"{site.address}/absent",
+    }
+    with pytest.raises(OperationError, match="404"):
+        setup.run([], environ, "linux")
+    assert capfd.readouterr().err.splitlines()[0].startswith("sudo is needed to change ")
