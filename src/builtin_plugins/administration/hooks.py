@@ -173,11 +173,10 @@ _SYNONYMS = {
     "init": ("setup",),
     "list": ("ls", "commands", "all", "tasks"),
     "new command": ("create", "generate", "scaffold", "make", "new task", "new script"),
-    "plugin add": ("install", "add", "plugin install"),
+    "plugin add": ("install", "plugin install"),
     "plugin list": ("plugins", "plugin ls"),
-    "plugin remove": ("remove", "rm", "plugin rm", "plugin uninstall"),
+    "plugin remove": ("rm", "plugin rm", "plugin uninstall"),
     "plugin show": ("plugin info",),
-    "plugin sync": ("sync",),
     "plugin update": ("plugin upgrade",),
     "update": ("upgrade", "selfupdate", "self-update"),
 }

@@ -17,12 +17,12 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
     entries = registry.entries.values()
     yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
     for plugin in find_directory_plugins(plugins_dir, registry):
-        if plugin.hooks_file and plugin.entry.enabled:
+        if plugin.hooks_file and plugin.entry.enabled and os.path.isdir(plugin.tree):
             yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file)
 
 
 @hookimpl
-def discover_commands(installation: Installation) -> Iterator[CommandTree | BrokenPlugin]:
+def discover_commands(installation: Installation) -> Iterator[CommandTree | BrokenPlugin | Watch]:
     plugins_dir = installation.plugins_dir
     registry = effective_registry(plugins_dir)
     for problem in registry.problems:
@@ -33,6 +33,9 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
             yield BrokenPlugin(entry.name, str(plugin.problem))
         elif entry.enabled:
             yield CommandTree(plugin.tree, entry.name, entry.dev, plugin.scripts)
+            yield Watch(plugin.tree)
+            if not os.path.isdir(plugin.tree):
+                yield BrokenPlugin(entry.name, f"there is no directory {plugin.tree}")
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:

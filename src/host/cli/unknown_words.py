@@ -70,8 +70,9 @@ def unknown_in(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    Suggestions come from `self` and `others`: the same name elsewhere and synonyms of `self`
-    commands, else similar names in this category, else similar names elsewhere.
+    Suggestions come from `self` and `others`: in a category its synonyms of `self` commands, else
+    these and the same name elsewhere, else similar names in this category, else similar names
+    elsewhere.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted([("help",), *others, *(one.words for one in own)], key=len)
@@ -79,7 +80,8 @@ def unknown_in(
     behind = " ".join([*found.words, word]).removeprefix(f"{RESERVED} ")
     synonyms = [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]
     meant = (
-        [*synonyms, *_alike(word, every, 1)]
+        (synonyms if found.words else [])
+        or [*synonyms, *_alike(word, every, 1)]
         or _alike(word, here)
         or _alike(word, every, _ALIKE_ELSEWHERE)
     )

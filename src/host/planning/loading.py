@@ -124,8 +124,8 @@ def source_files(plugin: Plugin) -> list[str]:
 
 
 def _reason(failure: BaseException) -> str:
-    """Return an exception as one line; if DEBUG is on, print the traceback to stderr."""
+    """Return an exception as one short line; if DEBUG is on, print the traceback to stderr."""
     if is_on(os.environ.get("DEBUG")):
         traceback.print_exception(failure, file=sys.stderr)
-    text = " ".join(str(failure).split())
+    text = " ".join(str(failure)[:1000].split())
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__

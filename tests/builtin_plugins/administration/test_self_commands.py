@@ -278,6 +278,13 @@ def test_lock_is_built_and_named(install: Install) -> None:
     shown = made.run("self", "lock")
     assert shown.all == (0, f"{made.root}/cli.lock\n", "")
     assert (made.root / "cli.lock").exists()
+    (made.root / "cli.lock").unlink()
+    (made.root / "cli.lock").mkdir()
+    shown = made.run("self", "lock")
+    assert (shown.status, shown.stderr) == (0, "")
+    written = Path(shown.stdout.rstrip())
+    assert written.is_file()
+    assert written.is_relative_to(made.home / ".cache")
 
 
 def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:

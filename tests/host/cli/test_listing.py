@@ -428,6 +428,11 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
         (["--x"], "cli: no such option '--x'; see: cli --help\n"),
         (["help", "ops", "nope"], "cli: unknown command nope in ops; see: cli ops --help\n"),
         (["self", "lits"], "cli: unknown command lits in self; did you mean cli self list"),
+        (["add"], "cli: unknown category add; did you mean cli self plugin add?\n"),
+        (
+            ["sync"],
+            "cli: unknown category sync; did you mean cli self sync or cli self plugin sync?\n",
+        ),
         (
             ["self", "list", "--x"],
             "cli: self list: unknown option --x; usage: cli self list [words...]",

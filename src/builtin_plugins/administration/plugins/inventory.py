@@ -119,10 +119,6 @@ def _row(entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, res
     if plugin:
         entry = plugin.entry
         own = own.replaced(trees=[Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [])
-        if plugin.problem:
-            reasons = [str(plugin.problem)]
-        elif not os.path.isdir(plugin.tree):
-            reasons = [f"there is no directory {plugin.tree}"]
     elif is_here:
         entry = entry.replaced(version=known[0].version)
     elif entry.is_package:  # importing importlib_metadata costs a listing 35 ms

@@ -1,8 +1,7 @@
 """`self lock`."""
 
-import os
-
 from host.cli.session import Session
+from host.run.lock import read_lock
 
 
 def command(session: Session) -> None:
@@ -11,7 +10,8 @@ def command(session: Session) -> None:
     This is never necessary, because each run notices changes of commands and plugins.
     """
     session.refresh_lock()
-    written = next(filter(os.path.exists, session.installation.locks), None)
+    places, key = session.installation.locks, session.installation.key
+    written = next((one for one in places if read_lock([one], key)), None)
     session.show_lines(
         written or "the lock was not written, because no directory for it is writable"
     )

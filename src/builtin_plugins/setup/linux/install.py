@@ -55,8 +55,7 @@ def install(settings: Settings, reporter: Reporter) -> str:
         # root copies the prepared files from here; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            prepare = partial(bring, settings, reporter, stage)
-            swap.run_with_sudo(sudo, settings, reporter, prepare)
+            swap.run_with_sudo(sudo, settings, reporter, partial(bring, settings, reporter, stage))
     if places.bin_dir not in settings.environ.get("PATH", places.bin_dir).split(":"):
         reporter.warn(f"{places.bin_dir} is not on your PATH")
     return places.link

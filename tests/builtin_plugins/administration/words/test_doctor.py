@@ -97,6 +97,12 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
         "plugin p is broken: ",
         "cli self plugin disable p",
     ),
+    "plugin without its directory": (
+        {"plugins/p/plugin.json": {"directory": "in/there"}},
+        "plugins",
+        "plugin p is broken: there is no directory ",
+        "cli self plugin disable p",
+    ),
     "broken hooks": (
         {"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": "import nowhere\n"},
         "plugins",

@@ -88,7 +88,7 @@ def bring(
     """
     entry = checked_entry(entry)
     if not entry.version_dir:
-        raise OperationError("the registry records neither a commit, a version nor a sha256")
+        raise OperationError("no commit or sha256 is recorded", "remove it, then add it again")
     with transaction(session, timeout) as tx:
         source = make_source(entry)
         staged = source.kept_version(tx) or source.fetch(tx)

@@ -90,7 +90,7 @@ def check_change(name: str, copy: str) -> None:
     names = _needed_names()
     packages = f"{packages_directory()}/"
     for one in sorted(came):
-        for path in sorted(_files(after[one], copy)):
+        for path in sorted(_files(after[one], copy), key=lambda path: (".pyc" in path, path)):
             inside = path.removeprefix(packages)
             top = "" if inside == path else inside.partition("/")[0].partition(".")[0]
             owner = names.get(top.casefold()) or owners.get(path)

@@ -464,3 +464,16 @@ def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -
         "index: cli self plugin add pip:greet; or build a wheel and add that\n",
     )
     assert registry(made) == {}
+
+
+def test_a_directory_of_categories_that_comes_later_is_noticed(install: Install) -> None:
+    made = install({"plugins/acme/plugin.json": {"directory": "in/there"}})
+    missing = f"there is no directory {made.root}/plugins/acme/in/there"
+    assert f"plugin acme is broken: {missing}; " in made.run("demo", "hi").stderr
+    assert listed(made)["acme"]["reason"] == missing
+    assert made.run("demo", "hi").status == 2
+    (made.root / "plugins/acme/in").mkdir()
+    assert listed(made)["acme"]["state"] == "broken"
+    write_tree(made.root / "plugins/acme/in/there", plugin_files())
+    assert made.run("demo", "hi").all == (0, "hi\n", "")
+    assert listed(made)["acme"]["state"] == "enabled"

@@ -212,8 +212,8 @@ def test_a_wheel_that_another_one_needs_with_files_of_this_program(
     """With pip and with uv."""
     made = environment.made
     acme = environment.acme("1.0", requires=("helper",))
-    wheel(environment.wheels, "helper", "1.0", "", points={}, top={"host/new.so": ""})
-    said = "cli: acme-cli: host/new.so belongs to cli-host; nothing was changed"
+    wheel(environment.wheels, "helper", "1.0", "", points={}, top={"host/new.py": ""})
+    said = "cli: acme-cli: host/new.py belongs to cli-host; nothing was changed"
     refused = plugin(made, "add", str(acme))
     assert (refused.status, refused.stderr.splitlines()[-1]) == (1, said)
     with environment.without_pip():

@@ -83,6 +83,14 @@ def test_a_changed_source_is_refused(
     assert registry(theirs) == {}
 
 
+def test_an_entry_without_a_checksum_cannot_be_restored(install: Install) -> None:
+    entry = {"name": "acme", "kind": "pip", "source": "acme", "version": "1.0"}
+    made = install({"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [entry]})})
+    refused = plugin(made, "sync")
+    said = "no commit or sha256 is recorded; remove it, then add it again"
+    assert (refused.status, refused.stderr) == (1, f"cli: {said}\n")
+
+
 def test_a_hostile_registry_file(install: Install, tmp_path: Path) -> None:
     made = install()
     mark = tmp_path / "mark"

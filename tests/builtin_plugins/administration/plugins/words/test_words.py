@@ -38,9 +38,8 @@ def test_words_of_other_programs_get_the_one_that_is_meant(
 ) -> None:
     done = plugin(install(), word, "x")
     assert (done.status, done.stdout) == (2, "")
-    assert done.stderr.startswith(
-        f"cli: unknown command {word} in self plugin; did you mean cli self plugin {meant}"
-    )
+    said = f"cli: unknown command {word} in self plugin; did you mean cli self plugin {meant}?\n"
+    assert done.stderr == said
 
 
 def test_words_of_a_disabled_plugin_say_so(install: Install, tmp_path: Path) -> None:
