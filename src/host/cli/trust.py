@@ -51,11 +51,11 @@ def project_contents(project: Project) -> Contents:
 
 
 def introduction(project: Project) -> tuple[list[str], list[str]]:
-    """Return the lines that describe an untrusted project, and the files that a yes trusts.
+    """Return the lines that describe a project, and the files that a yes trusts.
 
     Raises DefinitionError for a file that another user could have written.
     """
-    lines = [f"The project {project.name} in {project.root} is not trusted yet. Its commands:"]
+    lines = [f"The project {project.name} in {project.root} has these commands:"]
     paths = [project.file]
     for one in project_contents(project).commands:
         definition = one.definition

@@ -12,7 +12,6 @@ Only the first 16 KiB are read. A run loads this only for a script.
 from host.errors import DefinitionError, Problem
 from host.run import basename
 from host.run.json_file import Fields, parse_json
-from host.run.text import decode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,8 @@ class ScriptComments:
 
     def __init__(self, path: str) -> None:
         content = _head(path)
-        lines = [] if b"\0" in content else decode(content).splitlines()
+        text = "" if b"\0" in content else content.decode(errors="backslashreplace")
+        lines = text.splitlines()
         self._path = path
         self._lines = lines if _BEGIN.encode() in content else []  # those with the block of JSON
         self._summary, self.usage = _described(lines)
@@ -131,7 +131,7 @@ def _described(lines: "list[str]") -> tuple[str, str]:
             usage = usage or text[6:].strip()
         elif not (prose or in_licence or low.startswith(_NO_PROSE)):
             prose = text if any(map(str.isalnum, text)) else ""
-    return printable(summary or prose), printable(usage)
+    return summary or prose, usage
 
 
 def _first_comments(lines: "list[str]") -> "Iterator[str]":

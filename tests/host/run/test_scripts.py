@@ -117,6 +117,7 @@ COMMENTS = {
         '#!/bin/sh\n# Prose.\n# /// command\n# {"description": "Copy it."}\n# ///\n',
         "Copy it."),
     "binary": ("\x7fELF\0\n# Copy it.\n", ""),
+    "a tab": ("#!/bin/sh\n# Copy\tit.\n", "Copy\tit."),
     "not UTF-8": ("#!/bin/sh\n# Caf\udce9.\n", r"Caf\xe9."),
     "beyond": ("#!/bin/sh\n" + "#\n" * 9000 + "# Copy it.\n", ""),
     "empty": ("", ""),
