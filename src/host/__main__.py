@@ -120,11 +120,7 @@ def prepare_run(
     file = _file_to_run(found, args, messages, may_ask=may_ask)
     if definition is None or file is None:
         return None
-    environ = installation.environ
-    if process.RUN in environ:
-        from host.run.nested import without_outer_run
-
-        environ = without_outer_run(environ, installation.layout.root)
+    environ = installation.caller
     program, given, helps = messages.program, None, process.asks_help(args)
     if definition.args:
         from host.run.argument_parser import MissingArgumentsError, parse
@@ -227,7 +223,7 @@ def exec_of(
         label = " ".join([program, *words])
         return python_exec([label, definition.entrypoint, *args], environment)
     start, env = process.start_of(file, environment), dict(environment)
-    if start.loads_library and (library := process.library_file(env["LIB_DIR"])):
+    if start.loads_library and (library := process.shell_library(env["LIB_DIR"])):
         kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
         # bash expands the value of BASH_ENV
         env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)

@@ -179,12 +179,10 @@ class Session:
         self.__dict__["lock"] = lock = refresh(self.installation, self.messages, self.safe)
         return lock
 
-    @cached_property
-    def caller(self) -> dict[str, str]:
+    @property
+    def caller(self) -> Mapping[str, str]:
         """The caller's environment, without the variables that an outer run has set."""
-        from host.run.nested import without_outer_run
-
-        return without_outer_run(self.environ, self.layout.root)
+        return self.installation.caller
 
     def layers(
         self,

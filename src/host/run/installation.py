@@ -58,17 +58,18 @@ class Layout:
     """The paths of one installation, all absolute.
 
     `program` is the base name of the executable as invoked, `root` the installation's directory,
-    `config_file` its cli.json. `started` is the value for `Entry.program` in CLI_RUN. `default`
-    is true if `root` is the default directory of the program.
+    `config_file` its cli.json. `launcher` identifies the executable in CLI_RUN: the directory of
+    the installation that contains it, else its base name. `default` is true if `root` is the
+    default directory of the program.
     """
 
     def __init__(
-        self, program: str, root: str, config_file: str, started: str = "", default: bool = False
+        self, program: str, root: str, config_file: str, launcher: str = "", default: bool = False
     ) -> None:
         self.program = program
         self.root = root
         self.config_file = config_file
-        self.started = started
+        self.launcher = launcher
         self.default = default
         self.core_dir = join(root, "core")
         self.lib_dir = join(root, "core/lib")
@@ -90,7 +91,12 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
         directory = dirname(realpath(executable))
         default = basename(directory) != "core"
         own = realpath(join(xdg_home(environ, "DATA"), program)) if default else dirname(directory)
-        named, chosen, started = _set_by_caller(own, program if default else own, environ)
+        launcher = program if default else own
+        named, chosen = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
+        if RUN in environ:
+            from host.run.nested import set_by_caller
+
+            named, chosen, launcher = set_by_caller(own, launcher, environ)
         root = realpath(named) if named else own
         config_file = join(root, "core/cli.json")
         if chosen:  # not resolved: errors show the path that the caller gave
@@ -98,7 +104,7 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     except FileNotFoundError:
         what = "the current directory was deleted, so relative paths cannot be used"
         raise InstallationError(what, "use absolute paths") from None
-    return Layout(program, root, config_file, started, default and not named)
+    return Layout(program, root, config_file, launcher, default and not named)
 
 
 def program_name(executable: str) -> str:
@@ -141,30 +147,6 @@ def home(environ: "Mapping[str, str]") -> str:
     return environ.get("HOME") or from_system("HOME") or "/"
 
 
-def _set_by_caller(own: str, started: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
-    """Return the caller's CLI_DIR and GLOBAL_CONFIG_FILE, and the value for `Layout.started`.
-
-    A run exports both variables for its commands. A value that differs from the innermost run's
-    was set inside that run. Any other value is replaced by that of the innermost run that the same
-    program (`started`) began, else of a run of the installation `own`, else by "".
-    """
-    root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
-    if RUN not in environ:
-        return root, config_file, started
-    from host.run.nested import entry_of, outer_runs
-
-    runs = outer_runs(environ)
-    if not runs:
-        return root, config_file, started
-    last = runs[-1]
-    mine = next((one for one in reversed(runs) if one.program == started), entry_of(own, runs))
-    if config_file == (last.config_file or join(last.root, "core/cli.json")):
-        config_file = mine.config_file if mine else ""
-    if root != last.root:
-        return root, config_file, started
-    return (mine.root, config_file, mine.program) if mine else ("", config_file, started)
-
-
 class OpenInstallation:
     """A layout with its cli.json and the caller's environment; a lock is valid for one `key`."""
 
@@ -178,23 +160,24 @@ class OpenInstallation:
         self.commands_dir = join(layout.root, config.commands_dir)
         self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = (layout.lock_file, cached)
+        self.indexes = tuple([f"{place}.index" for place in self.locks])  # of definitions
         interpreter = dirname(sys.executable)  # the same for python and python3 of one environment
         directories = (layout.root, self.commands_dir, self.plugins_dir)
         code = (__file__, sys.version, interpreter, python_path)
         self.key = "\n".join([*directories, config.min_version, *code])
 
     @property
-    def indexes(self) -> tuple[str, ...]:
-        """The places of the index of definitions, beside the lock."""
-        return tuple([f"{place}.index" for place in self.locks])
+    def caller(self) -> "Mapping[str, str]":
+        """The caller's environment, without the variables that an outer run of it has set."""
+        if RUN not in self.environ:
+            return self.environ
+        from host.run.nested import without_outer_run
+
+        return without_outer_run(self.environ, self.layout.root)
 
     def around(self) -> "tuple[list[Project], list[Problem]]":
         """Return the projects around the current directory, and the problems found."""
-        program, environ = self.layout.program, self.environ
-        if RUN in environ:
-            from host.run.nested import without_outer_run
-
-            environ = without_outer_run(environ, self.layout.root)
+        program, environ = self.layout.program, self.caller
         roots = [*project_roots(program, home(environ))] if self.config.projects else ()
         if not roots:
             return [], []
@@ -216,9 +199,9 @@ class OpenInstallation:
     def run_entry(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
         """Return CLI_RUN for a command whose run sets `values`; `environ` is the caller's."""
         layout = self.layout
-        program = "" if layout.started == layout.root else layout.started
+        launcher = "" if layout.launcher == layout.root else layout.launcher
         usual = layout.config_file == join(layout.root, "core/cli.json")
-        paths = (layout.root, program, "" if usual else layout.config_file)
+        paths = (layout.root, launcher, "" if usual else layout.config_file)
         hashes = [f"{name}={value_hash(text)}" for name, text in values.items()]
         entry = ":".join([*map(_escaped, paths), ",".join(hashes)])
         if RUN in environ:

@@ -1,11 +1,11 @@
 """Nested runs: each run exports CLI_RUN for the runs inside it (CONTRACT 2).
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
-`ROOT:PROGRAM:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
+`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
 `OpenInstallation.run_entry` writes it. Only a run inside another run imports this module.
 """
 
-from host.run import Record
+from host.run import Record, join
 from host.run.process import FRAMEWORK_NAMES, RUN
 from host.run.text import encode, value_hash
 
@@ -16,31 +16,51 @@ if TYPE_CHECKING:
     from host.run.environment import Layers
 
 
-class Entry(Record):
-    """One run: its installation, the program that was started, and the variables that it set.
+class OuterRun(Record):
+    """A run around this one: its installation, its `Layout.launcher`, the variables that it set.
 
-    `program` is the root that contains the executable, or else the executable's base name.
     `config_file` is "" for `core/cli.json` below the root. `hashes` has a hash of each value from
     sources and declared arguments, by name.
     """
 
     root: str
-    program: str
+    launcher: str
     config_file: str
     hashes: "Mapping[str, str]"
 
 
-def outer_runs(environ: "Mapping[str, str]") -> list[Entry]:
-    """Return the entries of CLI_RUN, the innermost run last; [] if it cannot be parsed."""
+def outer_runs(environ: "Mapping[str, str]") -> list[OuterRun]:
+    """Return the runs in CLI_RUN, the innermost last; [] if it cannot be parsed."""
     try:
-        return [_entry(text) for text in environ.get(RUN, "").split(" ")]
+        return [_parsed(text) for text in environ.get(RUN, "").split(" ")]
     except ValueError:
         return []
 
 
-def entry_of(root: str, runs: list[Entry]) -> Entry | None:
-    """Return the innermost entry of the installation at `root`, None if there is none."""
+def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
+    """Return the innermost run of the installation at `root`, None if there is none."""
     return next((one for one in reversed(runs) if one.root == root), None)
+
+
+def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
+    """Return the CLI_DIR and GLOBAL_CONFIG_FILE that the caller set, "" for none, and a launcher.
+
+    The innermost run exports both variables. A value that differs from its own was set by its
+    script. An unchanged value says nothing about this program: then the choice of an outer run
+    with the same `launcher` counts, else that of an outer run of the installation `own`.
+    """
+    root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
+    runs = outer_runs(environ)
+    if not runs:
+        return root, config_file, launcher
+    innermost = runs[-1]
+    same = next((one for one in reversed(runs) if one.launcher == launcher), run_of(own, runs))
+    mine = same or OuterRun("", launcher, "", {})
+    if config_file == (innermost.config_file or join(innermost.root, "core/cli.json")):
+        config_file = mine.config_file
+    if root == innermost.root:
+        root, launcher = mine.root, mine.launcher
+    return root, config_file, launcher
 
 
 def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]:
@@ -48,10 +68,10 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
 
     Variables that were changed inside the outer run are kept.
     """
-    entry = entry_of(root, outer_runs(environ)) if RUN in environ else None
-    if entry is None:
+    run = run_of(root, outer_runs(environ))
+    if run is None:
         return dict(environ)
-    hashes = entry.hashes
+    hashes = run.hashes
     return {
         name: value
         for name, value in environ.items()
@@ -62,7 +82,7 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
 def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
     """Return CLI_RUN with the entry `own`; it replaces an older entry with the same `root`."""
     runs = outer_runs(environ)
-    known = entry_of(root, runs)
+    known = run_of(root, runs)
     texts = environ[RUN].split(" ")
     kept = [text for text, run in zip(texts, runs, strict=False) if run is not known]
     return " ".join([*kept, own])
@@ -79,12 +99,12 @@ def report(layers: "Layers", exported: "Mapping[str, str]", descriptor: int) -> 
         pipe.write(encode(f"{text}\0"))
 
 
-def _entry(text: str) -> Entry:
-    root, program, config_file, hashes = text.split(":")
+def _parsed(text: str) -> OuterRun:
+    root, launcher, config_file, hashes = text.split(":")
     if not root.startswith("/"):
         raise ValueError
     pairs = dict(one.split("=") for one in hashes.split(",") if one)
-    return Entry(_unescaped(root), _unescaped(program or root), _unescaped(config_file), pairs)
+    return OuterRun(_unescaped(root), _unescaped(launcher or root), _unescaped(config_file), pairs)
 
 
 def _unescaped(text: str) -> str:

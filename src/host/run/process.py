@@ -182,7 +182,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     return Start(program, argv, interpreter, loads_library)
 
 
-def library_file(lib_dir: str) -> str:
+def shell_library(lib_dir: str) -> str:
     """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
     package = dirname(dirname(__file__))
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]

@@ -205,7 +205,7 @@ def test_an_installation_in_the_data_home_needs_no_launcher_inside(shared_instal
     assert result.all == (1, "", f"acme: configuration file not found: {empty}.json\n")
 
 
-# name: (executable, environment) → root, config file, the program in CLI_RUN
+# name: (executable, environment) → root, config file, the launcher in CLI_RUN
 EXPORTED = {
     "COMMAND_NAME": "x",
     "CORE_DIR": "/a/core",
@@ -303,14 +303,14 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize(
-    ("executable", "environ", "root", "config", "started"), LAYOUTS.values(), ids=LAYOUTS.keys()
+    ("executable", "environ", "root", "config", "launcher"), LAYOUTS.values(), ids=LAYOUTS.keys()
 )
-def test_layout(executable, environ, root, config, started):
+def test_layout(executable, environ, root, config, launcher):
     found = find_layout(executable, environ)
-    assert (found.root, found.config_file, found.started) == (
+    assert (found.root, found.config_file, found.launcher) == (
         root,
         config or f"{root.rstrip('/')}/core/cli.json",
-        started,
+        launcher,
     )
     assert found.core_dir == os.path.join(root, "core")
     assert found.lib_dir == os.path.join(root, "core", "lib")

@@ -77,7 +77,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
         raise UsageError(f"{name} is not a valid program name", "use letters, digits and ._-")
     if directory:
         return os.path.abspath(directory)
-    if not layout.default and layout.started != layout.root:  # CLI_DIR names it
+    if not layout.default and layout.launcher != layout.root:  # CLI_DIR names it
         return layout.root
     return os.path.realpath(
         os.path.join(xdg_home(session.environ, "DATA"), name or session.program)
