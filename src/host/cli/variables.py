@@ -17,7 +17,6 @@ from host.run.lock import Source
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
 
-_LARGEST = 16 << 20  # bytes of a settings.conf; a larger one is skipped
 UNKNOWN = "\0"  # placeholder value of sources that are code; no real value contains NUL
 
 _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
@@ -68,7 +67,7 @@ class _Look(environment.SourceReader):
 def settings_names(path: str) -> dict[str, int]:
     """Return the names that a settings file seems to assign, with their line numbers."""
     try:
-        lines = decode(read_regular(path, _LARGEST, SourceError)).splitlines()
+        lines = decode(read_regular(path, SourceError)).splitlines()
     except (OSError, HostError):
         return {}
     code = [(number, line) for number, line in enumerate(lines, 1) if line.lstrip()[:1] != "#"]

@@ -1,7 +1,6 @@
 """Load a plugin and call its hooks; any exception marks only this plugin as broken."""
 
 import importlib.util
-import inspect
 import os
 import sys
 import traceback
@@ -49,9 +48,6 @@ class LoadedPlugin:
         for name, one in self._implementations():
             if one.wrapper or one.hookwrapper:
                 return f"{name}: wrappers are not supported"
-            is_async = inspect.iscoroutinefunction, inspect.isasyncgenfunction
-            if any(check(one.function) for check in is_async):
-                return f"{name}: is async def; a hook is a plain function"
         return ""
 
     def _implementations(self) -> Iterator[tuple[str, pluggy.HookImpl]]:

@@ -33,6 +33,7 @@ EFFECTS = ("read", "change", "destroy")  # of a command or an option, the weakes
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _MOST_LINKS = 40  # in one path, like the kernel's limit
+_LARGEST = 16 << 20  # bytes of a file
 
 
 @dataclass_transform()
@@ -166,7 +167,7 @@ def _mode(path: str, *, follow: bool = True) -> int:
         return 0
 
 
-def read_regular(path: str, limit: int, error: "type[HostError]") -> bytes:
+def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> bytes:
     """Return the content of a regular file; never block on a FIFO or device.
 
     Raises FileNotFoundError (also for a dangling link), or `error` if it is not a regular file, is

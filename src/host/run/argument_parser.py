@@ -24,15 +24,6 @@ class MissingArgumentsError(UsageError):
         self.line = line
 
 
-def without(arguments: "Sequence[Argument]", environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return the environment without the variables of these arguments."""
-    return {
-        name: value
-        for name, value in environ.items()
-        if not any(one.owns(name) for one in arguments)
-    }
-
-
 def parse(
     arguments: "Sequence[Argument]",
     args: "Sequence[str] | None",

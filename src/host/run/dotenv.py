@@ -111,7 +111,7 @@ def read_env_text(path: str) -> str | None:
     Raises SourceError unless it is a readable regular UTF-8 file of at most 1 MiB.
     """
     try:
-        text = text_of(path, read_regular(path, SIZE_LIMIT, SourceError), SourceError)
+        text = text_of(path, read_regular(path, SourceError, SIZE_LIMIT), SourceError)
     except FileNotFoundError:
         return None
     if "\0" in text:

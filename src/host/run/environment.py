@@ -237,13 +237,15 @@ def layers_of(
     `environ` is the caller's; `given` are the variables of the declared arguments, by default
     those of an empty command line.
     """
-    system = {name: value for name, value in environ.items() if name not in (RUN, REPORT)}
-    if definition.args:
-        from host.run.argument_parser import parse, without
+    system = {
+        name: value
+        for name, value in environ.items()
+        if name not in (RUN, REPORT) and not any(one.owns(name) for one in definition.args)
+    }
+    if definition.args and given is None:
+        from host.run.argument_parser import parse
 
-        system = without(definition.args, system)
-        if given is None:
-            given = parse(definition.args, None, environ=environ).variables()
+        given = parse(definition.args, None, environ=environ).variables()
     fixed = {**installation.run_variables(words), **(given or {})}
     if definition.project is not None:
         fixed["PROJECT_DIR"] = definition.project.root

@@ -23,10 +23,8 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_LARGEST = 1 << 20  # bytes of a definition; a larger one is not searched for keys
 _DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # in category.json, or escapes
 _ALIASES = (b"aliases", b"\\u")
-_NO_SUBFOLDERS = 2  # hard links of a folder without subfolders: its parent's and its `.`
 _EXTENSIONS = (  # of scripts, in order of precedence
     *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
     *(".ts", ".zsh"),
@@ -255,9 +253,7 @@ class FolderNode(Node):
     @property
     def has_below(self) -> bool:
         """Whether there are commands or categories below the command here."""
-        if not self.owned:
-            return self.holds_commands()
-        return posix.stat(self.at).st_nlink != _NO_SUBFOLDERS and bool(self.inside())
+        return bool(self.inside()) if self.owned else self.holds_commands()
 
     def holds_commands(self) -> bool:
         """Return whether there is a category.json here, or a command here or below."""
@@ -381,7 +377,7 @@ def _has_definition(folder: str) -> bool:
 def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
     """Return whether a definition may have one of these keys; cheaper than parsing it."""
     try:
-        content = read_regular(file, _LARGEST, DefinitionError)
+        content = read_regular(file, DefinitionError)
     except (FileNotFoundError, DefinitionError):
         return False
     return any(key in content for key in keys)

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 _BLANKS = " \n\t\r"
-_SIZE_LIMIT = 16 * 1024 * 1024
 
 
 def read_json(path: str) -> "Any":
@@ -24,7 +23,7 @@ def read_json(path: str) -> "Any":
 
         facts = read_json(f"{installation.config_dir}/hosts.json")
     """
-    return parse_json(path, read_regular(path, _SIZE_LIMIT, DefinitionError))
+    return parse_json(path, read_regular(path, DefinitionError))
 
 
 class NotStrictError(ValueError):

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 FORMAT = b"cli-host lock 11 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
-_SIZE_LIMIT = 64 * 1024 * 1024  # bytes
 
 
 class Tree(Record):
@@ -184,7 +183,7 @@ def own_content(place: str) -> bytes:
     status = posix.stat(place)
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(place)
-    return read_regular(place, _SIZE_LIMIT, HostError)
+    return read_regular(place, HostError)
 
 
 def _parse(content: bytes, key: str) -> Lock | None:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _SECONDS = 5.0  # for `PROGRAM --version`
 _MOST_PRINTED = 1 << 16  # bytes
-_LARGEST = 1 << 20  # bytes of the version cache
 
 
 def check_programs(
@@ -80,7 +79,7 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
     file = f" {basename(path)} {realpath(path)}"
     identity = f" {status.st_mtime_ns} {status.st_size} {status.st_ino}{file}"
     try:
-        lines = decode(read_regular(known, _LARGEST, HostError)).splitlines()
+        lines = decode(read_regular(known, HostError)).splitlines()
     except (FileNotFoundError, HostError):
         lines = []
     for line in lines:

@@ -28,7 +28,6 @@ TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
 _TIMEOUTS = (30.0, 120.0)  # seconds, without and with a terminal
 _PAUSE = 0.1  # seconds
 _GRACE = 1.0  # seconds for the child to report the late providers
-_LARGEST = 1 << 20  # bytes of a file
 
 
 def is_reference(entry: str, reader: "SourceReader", definition: "Definition") -> bool:
@@ -210,6 +209,6 @@ class _Providers(Record):
 
 def _content(path: str) -> bytes:
     try:
-        return read_regular(path, _LARGEST, DefinitionError)
+        return read_regular(path, DefinitionError)
     except FileNotFoundError:
         raise HostError(f"there is no {path}") from None

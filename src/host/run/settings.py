@@ -2,7 +2,6 @@
 
 import _stat
 import posix
-import sys
 from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
@@ -37,7 +36,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     (10). Raises MissingError if bash is missing.
     """
     try:
-        content = read_regular(path, sys.maxsize, SourceError)
+        content = read_regular(path, SourceError)
         status = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
@@ -54,7 +53,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     timeout = time_limit(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
-    script = decode(read_regular(join(dirname(__file__), _SCRIPT), sys.maxsize, SourceError))
+    script = decode(read_regular(join(dirname(__file__), _SCRIPT), SourceError))
     argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
     try:
         output = spawn_and_read(argv, env, timeout)

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     Hashes = dict[str, str]
 
-_LARGEST = 16 << 20  # bytes
-
 
 def is_trusted(definition: "Definition") -> bool:
     """Return whether a command is trusted; a command of no project always is.
@@ -86,7 +84,7 @@ def text_of(path: str) -> bytes:
 
         return encode(ScriptComments(path).text)
     try:
-        return read_regular(path, _LARGEST, DefinitionError)
+        return read_regular(path, DefinitionError)
     except FileNotFoundError:
         return b""
 
@@ -107,7 +105,7 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
     """Return the trusted projects by real path; raises DefinitionError, OperationError."""
     path = state_file(environ)
     try:
-        content = read_regular(path, _LARGEST, OperationError)
+        content = read_regular(path, OperationError)
         status = posix.stat(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}

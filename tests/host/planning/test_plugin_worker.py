@@ -276,20 +276,6 @@ def test_a_wrapper_is_refused_by_name(tmp_path: Path, how: str) -> None:
     assert found["c-good"].reason == ""
 
 
-@pytest.mark.parametrize(
-    "hook", ["discover_commands", "env_sources", "render_listing", "is_installed"]
-)
-@pytest.mark.parametrize("body", ["return []", "yield"])
-def test_an_async_hook_is_refused_by_name(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str], hook: str, body: str
-) -> None:
-    text = f"from host import hookimpl\n@hookimpl\nasync def {hook}(): {body}\n"
-    found = _asked(tmp_path, {"a-good": _GOOD, "b-async": text, "c-good": _GOOD})
-    assert found["b-async"].reason == f"{hook}: is async def; a hook is a plain function"
-    assert found["c-good"].reason == ""
-    assert capfd.readouterr() == ("", "")
-
-
 CLOSERS = {
     "closed": "sys.stdout.close()",
     "closed below Python": "print('held'); os.close(1)",

@@ -508,18 +508,18 @@ def test_regular_files_only(tmp_path):
         read_json("/dev/null/x")
     path.unlink()
     path.write_bytes(b"x" * 11)
-    assert read_regular(str(path), 11, DefinitionError) == b"x" * 11
+    assert read_regular(str(path), DefinitionError, 11) == b"x" * 11
     with pytest.raises(DefinitionError, match="larger than 10 bytes"):
-        read_regular(str(path), 10, DefinitionError)
+        read_regular(str(path), DefinitionError, 10)
 
 
 def test_a_file_that_grows_while_it_is_read(tmp_path):
     """/proc files say that they are empty and are not."""
     if not os.path.exists("/proc/self/environ"):
         pytest.skip("needs /proc")
-    assert read_regular("/proc/self/status", 1 << 20, DefinitionError).startswith(b"Name:")
+    assert read_regular("/proc/self/status", DefinitionError).startswith(b"Name:")
     with pytest.raises(DefinitionError, match="larger than 5 bytes"):
-        read_regular("/proc/self/status", 5, DefinitionError)
+        read_regular("/proc/self/status", DefinitionError, 5)
 
 
 JSON = st.recursive(

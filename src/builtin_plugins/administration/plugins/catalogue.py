@@ -121,7 +121,7 @@ def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
     scheme = "git" if address.endswith(".git") else address.partition("://")[0].lower()
     if scheme == "file":
         try:
-            return read_regular(unquote(address[7:]), _MOST_BYTES, OperationError)
+            return read_regular(unquote(address[7:]), OperationError, _MOST_BYTES)
         except FileNotFoundError:
             raise OperationError(f"{address}: no such file") from None
     if scheme in ("https", "http"):

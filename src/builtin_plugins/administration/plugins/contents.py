@@ -81,7 +81,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
     commands = {one.words: one.definition for one in found.commands}
     source = b""
     if plugin.hooks_file:
-        source = read_regular(plugin.hooks_file, _HOOKS_LIMIT, PluginError)
+        source = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
     categories = [(), *(one.words for one in found.categories)]
     nodes = [node for words in categories for node in catalog.find(words).nodes]
     ignored = tuple(

@@ -147,7 +147,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
     """Return whether the file at `path` is a launcher of this environment, or of `anywhere`."""
     try:
-        content = read_regular(path, _LARGEST, OperationError)
+        content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):
         return False
     ours = anywhere or os.fsencode(sys.prefix) in content

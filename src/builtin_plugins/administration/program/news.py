@@ -45,7 +45,7 @@ def command(session: Session) -> None:
 
 def _mention(session: Session, stamp: str) -> None:
     git = Git(session.layout.root, session.environ, _LOCAL_SECONDS)
-    found = read_regular(stamp, 64, OperationError).decode("ascii", "replace")
+    found = read_regular(stamp, OperationError, 64).decode("ascii", "replace")
     if found and not _has(git, found):
         news = "your team's commands have changed; to update"
         session.messages.line(f"{session.program}: {news}: {session.program} self sync")

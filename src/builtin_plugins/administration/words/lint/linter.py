@@ -35,8 +35,6 @@ from host.run.script_definition import block_text
 from host.run.script_help import script_gets_help
 from host.run.suggestions import unknown_names
 
-_LARGEST = 16 << 20  # bytes of a JSON file
-
 
 class Lint:
     """One pass over definitions and scripts; each method yields findings.
@@ -172,7 +170,7 @@ def keys_of(path: str) -> tuple[str, dict[str, int]]:
     Returns "" and no keys if the file cannot be read.
     """
     try:
-        text = read_regular(path, _LARGEST, HostError).decode("utf-8-sig")
+        text = read_regular(path, HostError).decode("utf-8-sig")
         if not path.endswith(".json"):
             text = block_text(text.splitlines())
     except (HostError, FileNotFoundError, UnicodeDecodeError):

@@ -18,7 +18,6 @@ from host.run.folders import FolderNode
 from host.run.lock import Source
 from host.run.process import start_of
 
-_LARGEST = 1 << 20  # bytes of a file with hooks
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _PATIENCE = 600.0  # seconds for shellcheck
 _OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # as no-shebang covers it
@@ -88,7 +87,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
 
 def hooks(path: str) -> Iterator[Finding]:
     """Yield a syntax error in a file with hooks, or that it has none; the file is not run."""
-    source, what, line = read_regular(path, _LARGEST, HostError), "", 1
+    source, what, line = read_regular(path, HostError), "", 1
     try:
         compile(source, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as failure:
