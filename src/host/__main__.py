@@ -115,7 +115,12 @@ def prepare_run(
     assume_yes: bool,
 ) -> "process.Exec | None":
     """Return the process to execute, or None if the words ask for a listing or a help page."""
-    found = _find(words, installation, lock)
+    from host.run.catalog import Catalog
+
+    catalog = Catalog(lock, around=installation.around)
+    found = catalog.find(words)
+    if len(found.words) == len(words):
+        found = catalog.default(found)
     definition, args = found.definition, words[len(found.words) :]
     file = _file_to_run(found, args, messages, may_ask=may_ask)
     if definition is None or file is None:
@@ -138,10 +143,10 @@ def prepare_run(
     reader.read_all(lock.sources)
     _check_required(reader, definition.secrets)  # before any provider is asked
     if definition.requires:
-        from host.run.required_programs import check_programs
+        from host.run.requirements import check_programs
 
         known, environment = installation.cached("versions"), layers.environment()
-        check_programs(definition.requires, found.words, program, environment, lock, known)
+        check_programs(definition.requires, found.words, program, environment, catalog, known)
     if definition.secrets:
         reader.secrets()
         _check_required(reader)
@@ -163,15 +168,6 @@ def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> No
         from host.run.required_variables import check_required
 
         check_required(reader.definition, reader.layers, pending)
-
-
-def _find(words: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> "Match":
-    """Return the match of the leading `words`: for a category alone, its default command."""
-    from host.run.catalog import Catalog
-
-    catalog = Catalog(lock, around=installation.around)
-    found = catalog.find(words)
-    return catalog.default(found) if len(found.words) == len(words) else found
 
 
 def _file_to_run(

@@ -24,9 +24,10 @@ from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.cli.session import Session
 from host.run import find_bash
+from host.run.catalog import Catalog
 from host.run.environment import SourceReader, layers_of
 from host.run.process import start_of
-from host.run.required_programs import check_programs
+from host.run.requirements import check_programs
 
 
 def command(session: Session, fix: bool, format: str) -> int:
@@ -138,7 +139,7 @@ def requirements(subject: Subject) -> Iterator[Finding]:
 
     The programs are searched on the PATH of the command's run, in safe mode on the caller's.
     """
-    session = subject.session
+    session, catalog = subject.session, Catalog(subject.lock)
     for command in subject.commands:
         words, definition, environ = command.words, command.definition, session.caller
         if not definition.requires or not definition.compatible:
@@ -150,7 +151,7 @@ def requirements(subject: Subject) -> Iterator[Finding]:
                 reader = SourceReader(words, definition, layers, session.messages)
                 reader.read_all(subject.lock.sources)
                 environ = layers.environment()
-            check_programs(definition.requires, words, subject.call, environ, subject.lock, known)
+            check_programs(definition.requires, words, subject.call, environ, catalog, known)
         except HostError as error:
             yield Finding("", error.problem)
 
