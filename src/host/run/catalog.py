@@ -82,36 +82,36 @@ class Match:
 
 
 class DeclaredNode(Node):
-    """The commands and categories that one plugin declares under some words.
-
-    If the first declared command below these words has exactly these words, they name a command.
-    """
-
-    has_below = False
+    """A command or category that a plugin declares in code; `at` has its words."""
 
     def __init__(
         self, tree: Tree, words: "tuple[str, ...]", declared: "Iterable[Declared]"
     ) -> None:
         self.tree = tree
         self.at = words
-        self._below = [one for one in declared if one.words[: len(words)] == words]
+        self._declared = [one for one in declared if one.words[: len(words)] == words]
+
+    @property
+    def has_below(self) -> bool:
+        return bool(self.inside())
 
     def enter(self, word: str) -> "DeclaredNode | None":
         return self.inside().get(word)
 
     def inside(self) -> "dict[str, DeclaredNode]":
         depth = len(self.at)
-        words = {one.words[depth] for one in self._below if one.runs and len(one.words) > depth}
+        below = [one for one in self._declared if one.runs and len(one.words) > depth]
         return {
-            word: DeclaredNode(self.tree, (*self.at, word), self._below) for word in sorted(words)
+            word: DeclaredNode(self.tree, (*self.at, word), self._declared)
+            for word in sorted({one.words[depth] for one in below})
         }
 
     def command(self) -> "Definition | None":
-        first = next(one for one in self._below if one.runs)
-        return first.definition if first.words == self.at else None
+        own = (one.definition for one in self._declared if one.runs and one.words == self.at)
+        return next(own, None)
 
     def category(self) -> "Definition | None":
-        own = (one.definition for one in self._below if not one.runs and one.words == self.at)
+        own = (one.definition for one in self._declared if not one.runs and one.words == self.at)
         return next(own, None)
 
     def holds_commands(self) -> bool:
@@ -121,7 +121,7 @@ class DeclaredNode(Node):
         return ()
 
     def aliased(self, alias: str) -> str:
-        for one in self._below:
+        for one in self._declared:
             if one.words[:-1] == self.at and one.runs and alias in one.definition.aliases:
                 return one.words[-1]
         return ""

@@ -186,12 +186,13 @@ def test_what_is_below_is_what_a_run_finds(tree):
         assert problems == []
         for one in children:
             found[" ".join(one.words)] = one.kind
-            pending += [one] if one.kind == "category" else []
+            pending += [one] if one.kind == "category" or one.has_below else []
     assert found == {
         "a": "category",
-        "a b": "category",
+        "a b": "command",
         "a b c": "command",
         "a d": "command",
+        "a d e": "command",
         "a x": "category",
         "a x y": "command",
     }
