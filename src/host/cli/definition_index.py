@@ -25,9 +25,8 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT stores times in steps of two seconds
-FORMAT = (
-    f"cli-host index 10 of {sys.implementation.cache_tag} ".encode()
-)  # marshal's format differs
+# marshal's format differs between Pythons
+FORMAT = f"cli-host index 10 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
@@ -96,7 +95,6 @@ class KnownDefinition(Definition):
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
         whole = definition_files.read_definition(self.file)
-        self.__dict__.update(
-            {**vars(whole), **self.__dict__}
-        )  # keep attributes that its tree has changed
+        # attributes that its tree has changed stay
+        self.__dict__.update({**vars(whole), **self.__dict__})
         return object.__getattribute__(self, name)

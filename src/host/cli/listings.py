@@ -75,12 +75,7 @@ def listing_text(
 
 
 def rendered(
-    session: Session,
-    found: Match,
-    inside: Contents,
-    format: str,
-    *,
-    deep: bool = False,
+    session: Session, found: Match, inside: Contents, format: str, *, deep: bool = False
 ) -> str:
     """Return the contents `inside` a category as text; raises UsageError for an unknown format."""
     config = session.installation.config

@@ -25,11 +25,7 @@ from host.run.text import Messages
 _ASKED = ("find_plugins", "discover_commands", "env_sources", "secret_schemes")
 
 
-def refresh(
-    installation: OpenInstallation,
-    messages: Messages,
-    safe: bool = False,
-) -> Lock:
+def refresh(installation: OpenInstallation, messages: Messages, safe: bool = False) -> Lock:
     """Query all plugins; write and return the lock.
 
     In safe mode no third-party Python is imported, and nothing is written. Each broken plugin

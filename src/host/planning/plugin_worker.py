@@ -47,21 +47,17 @@ def query(plugin: Plugin, installation: Installation, deadline: float = DEADLINE
 
 
 def call_hook(
-    plugin: Plugin,
-    hook: str,
-    calls: Sequence[Mapping[str, Any]],
-    program: str,
-    deadline: float = DEADLINE,
+    plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]], program: str
 ) -> list[Any]:
     """Return the result of a plugin's listing hook for each of `calls`.
 
     The results are texts or None for `render_listing`, and True, False or None for
     `is_installed`. Raises PluginError if the hook fails or returns anything else.
     """
-    return list(_in_child(partial(_call, plugin, hook, calls), program, deadline))
+    return list(_in_child(partial(_call, plugin, hook, calls), program))
 
 
-def _in_child(question: Callable[[], Any], program: str, deadline: float) -> Any:
+def _in_child(question: Callable[[], Any], program: str, deadline: float = DEADLINE) -> Any:
     """Return what `question` returns in a child process.
 
     Raises PluginError if `question` ends the process or takes longer than `deadline` seconds.

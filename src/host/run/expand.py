@@ -20,9 +20,7 @@ def is_name(text: str) -> bool:
 
 
 def expand(
-    text: str,
-    lookup: "Callable[[str], str | None]",
-    warn: "Callable[[], None] | None" = None,
+    text: str, lookup: "Callable[[str], str | None]", warn: "Callable[[], None] | None" = None
 ) -> str:
     r"""Return `text` with its variable references replaced.
 
