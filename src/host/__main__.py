@@ -22,10 +22,9 @@ from host.run.text import Messages, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from host.run.catalog import Match
-    from host.run.command import Definition
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 
@@ -133,11 +132,9 @@ def prepare_run(
         try:
             given = parse(definition.args, args, program, found.words, environ).variables()
         except MissingArgumentsError as missing:
-            if not may_ask:
-                raise
             from host.cli.prompt import ask_missing
 
-            args, given = ask_missing(missing, definition, args, environ)
+            args, given = ask_missing(missing, definition, args, environ, may_ask=may_ask)
     layers = layers_of(found.words, definition, installation, environ, given)
     reader = SourceReader(found.words, definition, layers, messages, lock.schemes, True, may_ask)
     reader.read_all(lock.sources)
@@ -155,7 +152,13 @@ def prepare_run(
         from host.run.nested import report
 
         report(layers, exported, int(environ[REPORT]))
-    replacement = exec_of(program, found.words, definition, file, args, exported)
+    if file:
+        replacement = process.exec_of(file, args, exported, program)
+    else:
+        from host.run.interrupts import python_exec
+
+        label = " ".join([program, *found.words])
+        replacement = python_exec([label, definition.entrypoint, *args], exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.confirm import confirm
 
@@ -202,29 +205,6 @@ def _file_to_run(
 
         return file if script_gets_help(definition, file) else None
     return file
-
-
-def exec_of(
-    program: str,
-    words: "Sequence[str]",
-    definition: "Definition",
-    file: str,
-    args: "Sequence[str]",
-    environment: "Mapping[str, str]",
-) -> process.Exec:
-    """Return the process to execute: `file`, or the Python reference if `file` is ""."""
-    if not file:
-        from host.run.interrupts import python_exec
-
-        label = " ".join([program, *words])
-        return python_exec([label, definition.entrypoint, *args], environment)
-    start, env = process.start_of(file, environment), dict(environment)
-    if start.loads_library and (library := process.shell_library(env["LIB_DIR"])):
-        kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
-        # bash expands the value of BASH_ENV
-        env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)
-        env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
-    return process.Exec(start.program, [*start.argv, *args], env)
 
 
 if __name__ == "__main__":

@@ -35,8 +35,6 @@ class Problem:
     column    the column in that line, from 1; 0 for the whole line
     """
 
-    __slots__ = ("column", "key", "line", "path", "remedy", "text")
-
     def __init__(
         self, path: str, text: str, remedy: str = "", key: str = "", line: int = 0, column: int = 0
     ) -> None:
@@ -58,10 +56,6 @@ class Problem:
         places = [str(one) for one in (self.path, self.line, self.column) if one]
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
-    def row(self) -> "tuple[str, str, str, str, int, int]":
-        """Return the values in the order of the constructor's parameters."""
-        return self.path, self.text, self.remedy, self.key, self.line, self.column
-
     def inside(self, whole: str) -> "Problem":
         """Return the problem with `whole`, the container of the file, added before the path."""
         return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
@@ -74,10 +68,10 @@ class Problem:
         return f"{self.what}; {self.remedy}" if self.remedy else self.what
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Problem) and self.row() == other.row()
+        return isinstance(other, Problem) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
-        return hash(self.row())
+        return hash(tuple(vars(self).values()))
 
 
 class HostError(Exception):

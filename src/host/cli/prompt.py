@@ -21,12 +21,14 @@ def ask_missing(
     definition: Definition,
     args: Sequence[str],
     environ: Mapping[str, str],
+    *,
+    may_ask: bool,
 ) -> tuple[list[str], dict[str, str]]:
     """Ask for the missing arguments; return the complete words and the arguments' variables.
 
     Raises `missing` if no user can be asked, or if the user gives no answer.
     """
-    if environ.get("CI") or outer_runs(environ) or not is_attended():
+    if not may_ask or environ.get("CI") or outer_runs(environ) or not is_attended():
         raise missing
     line = missing.line
     _say(f"{line.program}: {missing.what}")

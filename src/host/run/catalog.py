@@ -39,8 +39,6 @@ class Match:
     problems     the problems of the category.json, if `find` returns a category
     """
 
-    __slots__ = ("definition", "kind", "node", "nodes", "problems", "words")
-
     def __init__(self, kind: str, words: tuple[str, ...], nodes: "Sequence[AnyNode]") -> None:
         self.kind = kind
         self.words = words

@@ -126,24 +126,25 @@ class Definition:
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
-        """Apply the defaults of the categories `above`; the nearest wins for each name.
-
-        `envs` and `env_files` are not merged, because a run reads each definition separately.
-        """
+        """Set `above` and the nearest group; the other defaults are read through `chain`."""
         self.above = above
         for one in reversed(above):
             self.group = self.group or one.group
 
     @property
+    def chain(self) -> "tuple[Definition, ...]":
+        """The definitions of the categories above, the outermost first, then this one."""
+        return (*self.above, self)
+
+    @property
     def required_envs(self) -> "tuple[RequiredVariable, ...]":
         """The variables that must be set, those of categories above first."""
-        chain = (*self.above, self)
-        return tuple(dict.fromkeys([name for one in chain for name in one.own_required_envs]))
+        return tuple(dict.fromkeys([name for one in self.chain for name in one.own_required_envs]))
 
     @property
     def requires(self) -> "tuple[Requirement, ...]":
         """The required programs; the nearest definition of each wins."""
-        needs = {need.program: need for one in (*self.above, self) for need in one.own_requires}
+        needs = {need.program: need for one in self.chain for need in one.own_requires}
         return tuple(needs.values())
 
     @property
@@ -189,8 +190,7 @@ def _condition(fields: Fields) -> dict[str, str]:
 
 
 def _example(fields: Fields) -> dict[str, str]:
-    command = fields.text("command", required=True)
-    return {"command": command, "description": fields.text("description")}
+    return {"command": fields.text("command", True), "description": fields.text("description")}
 
 
 def _secrets(fields: Fields) -> dict[str, str]:
@@ -212,8 +212,7 @@ def read_definition(path: str) -> Definition:
     """
     if not path.endswith(("/command.json", "/category.json")):
         return _read_script(path)
-    required = not path.endswith("/category.json")
-    return Definition(path, Fields(path, read_json(path)), required)
+    return Definition(path, Fields(path, read_json(path)), path.endswith("/command.json"))
 
 
 def _read_script(path: str) -> Definition:

@@ -41,7 +41,7 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
             see = f"see: {reader.messages.program} self plugin list"
             reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
     if source.reader == "env_files":
-        for definition in reader.chain:
+        for definition in reader.definition.chain:
             for entry in definition.env_files:
                 _offer_entry(reader, source, definition, entry)
 

@@ -59,8 +59,6 @@ class Layers:
     unasked  the references in `env_files` that were not resolved
     """
 
-    __slots__ = ("_run_entry", "fixed", "missing", "offered", "system", "unasked")
-
     def __init__(
         self,
         system: "Mapping[str, str]",
@@ -112,11 +110,6 @@ class SourceReader(Record):
     resolves: bool = False
     may_ask: bool = False
 
-    @property
-    def chain(self) -> tuple[Definition, ...]:
-        """The definitions of the categories above, the outermost first, then the command's."""
-        return (*self.definition.above, self.definition)
-
     def read_all(self, sources: "Iterable[Source]") -> None:
         """Offer the variables of all `sources`, unless the command has `"sources": false`."""
         for source in sources if self.definition.sources else ():
@@ -132,7 +125,7 @@ class SourceReader(Record):
             self.provided(source)
         elif source.reader == "envs":
             self.envs(source)
-        elif source.files or any(one.env_files for one in self.chain):
+        elif source.files or any(one.env_files for one in self.definition.chain):
             from host.run.dotenv import offer_env_files
 
             offer_env_files(self, source)
@@ -160,7 +153,7 @@ class SourceReader(Record):
             self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 
     def envs(self, source: "Source") -> None:
-        for one in self.chain:
+        for one in self.definition.chain:
             file = one.file or source.name
             for name, text in one.envs.items():
                 key = f"envs.{name}"

@@ -56,8 +56,6 @@ class _Expansion:
     contains an unsupported `${…}`.
     """
 
-    __slots__ = ("foreign", "lookup", "text")
-
     def __init__(self, text: str, lookup: "Callable[[str], str | None]") -> None:
         self.text = text
         self.lookup = lookup

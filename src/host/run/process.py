@@ -182,6 +182,20 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     return Start(program, argv, interpreter, loads_library)
 
 
+def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", program: str) -> Exec:
+    """Return the process to execute for a script or binary; raises like `start_of`.
+
+    bash reads the shell library through BASH_ENV; `program` is the name that its functions print.
+    """
+    start, env = start_of(file, environ), dict(environ)
+    if start.loads_library and (library := shell_library(env["LIB_DIR"])):
+        kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
+        # bash expands the value of BASH_ENV
+        env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)
+        env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
+    return Exec(start.program, [*start.argv, *args], env)
+
+
 def shell_library(lib_dir: str) -> str:
     """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
     package = dirname(dirname(__file__))

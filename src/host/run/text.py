@@ -92,8 +92,6 @@ class Messages:
         program.messages.warn(f"{path}: is empty")
     """
 
-    __slots__ = ("color_mode", "debugging", "environ", "program", "warned")
-
     def __init__(self, program: str, environ: "Mapping[str, str]") -> None:
         self.program = program
         self.environ = environ
