@@ -169,11 +169,7 @@ class Terminal(Record):
 
     def can_print(self, text: str) -> bool:
         """Return whether stdout's encoding has these characters."""
-        try:
-            text.encode(self.encoding)
-        except (UnicodeEncodeError, LookupError):
-            return False
-        return True
+        return text.encode(self.encoding, "ignore").decode(self.encoding) == text
 
     def styled(self, text: str, style: str) -> str:
         """Return a printable text in the colour of its style, unchanged without colours.

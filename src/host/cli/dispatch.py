@@ -9,14 +9,11 @@ no renderer.
 import posix
 
 from host.cli.global_options import GlobalOptions
+from host.cli.session import Session
 from host.errors import HostError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.cli.session import Session
 
-
-def run_cli(session: "Session", asked: GlobalOptions) -> int:
+def run_cli(session: Session, asked: GlobalOptions) -> int:
     """Handle a command line in this process; return the exit status. Raises HostError."""
     if asked.version:
         session.show(f"{session.version}\n")

@@ -1,6 +1,6 @@
 """Find the category or command that words name, or make an error with suggestions."""
 
-from __future__ import annotations
+from collections.abc import Iterable, Sequence
 
 from host.cli.session import Session
 from host.errors import UsageError
@@ -11,11 +11,7 @@ from host.run.lock import Lock
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    Words = tuple[str, ...]
+Words = tuple[str, ...]
 
 # Key in the definition of a `self` command: other words that people type for it.
 _SYNONYMS = "x-synonyms"

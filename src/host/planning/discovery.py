@@ -48,9 +48,8 @@ def refresh(installation: OpenInstallation, messages: Messages, safe: bool = Fal
 def own_commands(layout: Layout) -> list[Declared]:
     """Return the commands that the built-in plugins declare, without an installation."""
     collected = _Collected({})
-    builtin = [one for one in entry_points() if one.ours]
     installation = Installation(layout.program, layout.root, "", "", "")
-    collected.ask_builtin(builtin, ["discover_commands"], installation)
+    collected.ask_builtin(entry_points(), ["discover_commands"], installation)
     return list(collected.lock().commands)
 
 
@@ -76,8 +75,7 @@ def ask_plugins(
     )
     collected = _Collected({path: stamp(path) for path in _import_places()})
     points = entry_points()
-    builtin = [one for one in points if one.ours]
-    collected.ask_builtin(builtin, ["prepare", *_ASKED] if prepare else _ASKED, record)
+    collected.ask_builtin(points, ["prepare", *_ASKED] if prepare else _ASKED, record)
     for one in collected.third_party(points):
         if python and (directory_hooks or not one.file):
             collected.add(one, query(one, record))
@@ -126,10 +124,10 @@ class _Collected:
         self.checked: list[tuple[int, Checked]] = []
 
     def ask_builtin(
-        self, plugins: list[Plugin], hooks: Iterable[str], installation: Installation
+        self, points: Iterable[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
         """Query the built-in plugins in this process."""
-        loaded = [LoadedPlugin(one) for one in plugins]
+        loaded = [LoadedPlugin(one) for one in points if one.ours]
         for one in loaded:
             one.plugin.hooks = one.hooks
             self.plugins[one.plugin.name] = one.plugin

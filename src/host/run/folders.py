@@ -278,22 +278,15 @@ class FolderNode(Node):
         return False
 
     def has_command(self) -> bool:
-        """Return whether a folder is a command or has one; stop at the first."""
+        """Return whether here or one folder below is a command.json; stop at the first."""
         if is_file(f"{self.at}/command.json"):
             return True
-        has_scripts = self.tree.scripts == {} and not is_file(f"{self.at}/category.json")
         try:
             with posix.scandir(self.at) as entries:
-                for entry in entries:
-                    if entry.is_symlink() or not is_word(script_word(entry.name)):
-                        continue
-                    if is_file(f"{entry.path}/command.json"):
-                        return True
-                    if has_scripts and not refusal(entry.path, self.tree.path):
-                        return True
+                inside = (one for one in entries if is_word(one.name) and not one.is_symlink())
+                return any(is_file(f"{one.path}/command.json") for one in inside)
         except OSError:
-            pass  # reported when the folder is listed
-        return False
+            return False  # reported when the folder is listed
 
     def above(self) -> "tuple[Definition, ...]":
         """Return the definitions above with defaults for a command here, outermost first.

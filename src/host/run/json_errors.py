@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator, Mapping
 from itertools import count
 
 from host.errors import DefinitionError, Problem
@@ -9,10 +10,6 @@ from host.errors import DefinitionError, Problem
 _BLANKS = " \n\t\r"
 _TOKEN = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|[\[\]{}]|[^\s\[\]{},:"]+')
 _TRAILING_COMMA = re.compile(rf",[{_BLANKS}]*[\]}}]")
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 
 def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError:
@@ -49,7 +46,7 @@ def _mistake(text: str) -> tuple[int, str]:
 def offsets_of_keys(text: str) -> dict[str, int]:
     """Return the offset of each key and item of valid JSON by its path."""
     offsets: dict[str, int] = {}
-    above: list[tuple[str, "Iterator[int] | None"]] = []  # open objects and arrays
+    above: list[tuple[str, Iterator[int] | None]] = []  # open objects and arrays
     path = ""
     for token in _TOKEN.finditer(text):
         sign = token[0]
@@ -68,7 +65,7 @@ def offsets_of_keys(text: str) -> dict[str, int]:
     return offsets
 
 
-def place_of_key(text: str, offsets: "Mapping[str, int]", key: str) -> tuple[int, int]:
+def place_of_key(text: str, offsets: Mapping[str, int], key: str) -> tuple[int, int]:
     """Return the line and column of a key, or of its nearest parent that has an offset."""
     while key and key not in offsets:
         key = key[: max(key.rfind("."), key.rfind("["), 0)]

@@ -3,10 +3,7 @@
 import re
 
 from host.run import is_file
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.run.command import Definition
+from host.run.command import Definition
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # these handle --help automatically
@@ -19,7 +16,7 @@ _SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
 _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
-def script_gets_help(definition: "Definition", file: str) -> bool:
+def script_gets_help(definition: Definition, file: str) -> bool:
     """Return whether a lone `--help` is passed on; `file` is "" for a Python reference."""
     if definition.help:
         return definition.help == "script"

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 
+from host.cli.session import Session
 from host.run.text import printable
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from host.cli.session import Session
 
 DOCS = "https://cli-host.github.io/cli-host/"
 TOPICS = (
