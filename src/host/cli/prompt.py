@@ -132,7 +132,7 @@ def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str
     except UsageError:
         pass
     secrets = [text for one in arguments if one.secret for text in line.texts.get(one.name, ())]
-    return [_masked(word, secrets) for word in args]
+    return [word if word == "--" else _masked(word, secrets) for word in args]
 
 
 def _masked(word: str, secrets: Sequence[str]) -> str:

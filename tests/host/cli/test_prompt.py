@@ -216,3 +216,12 @@ def test_words_without_their_secrets():
     masked = ["--pin=********", "********", "x", "-p", "********", "-p********", "--wrong"]
     assert masked_words(arguments, words) == masked
     assert masked_words(arguments, []) == []
+    assert masked_words(arguments, ["--pin=--", "--", "x"]) == ["--pin=********", "--", "********"]
+
+
+def test_a_separator_is_found_even_if_a_secret_looks_like_one(made):
+    status, shown = talk(made, ["a", "pin", "--pin=--", "--"], ("x: ", "y\n"))
+    assert status == 0
+    assert shown.endswith(
+        "cli a pin '--pin=********' -- y\nARG_PIN=--\nARG_X=y\n<--pin=--><--><y>\n"
+    )
