@@ -333,6 +333,28 @@ def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_pa
         assert (advice in shown) == offered
 
 
+def test_init_advises_a_link_to_the_man_page(install: Install, tmp_path: Path) -> None:
+    made, name = install(), f"acme-{os.getpid()}"
+    page = Path(sys.prefix, "share/man/man1", f"{name}.1")
+    if not page.with_name("cli.1").is_file() or sys.prefix == sys.base_prefix:
+        pytest.skip("needs the program in a virtual environment, with its man page")
+    elsewhere = [one for one in os.environ["PATH"].split(":") if one != f"{sys.prefix}/bin"]
+    usual = {"PATH": ":".join([*elsewhere, f"{made.home}/.local/bin"])}
+    words = ("self", "init", str(tmp_path / "new"), "--name", name)
+    try:
+        shown = made.run(*words, env=usual).stdout
+        make = "mkdir -p ~/.local/share/man/man1 && "
+        assert f"\nfor man {name}: {make}ln -s {page} ~/.local/share/man/man1/\n" in shown
+        assert f".TH {name.upper()} " in page.read_text()
+        link = made.home / ".local/share/man/man1" / page.name
+        link.parent.mkdir(parents=True)
+        link.symlink_to(page)
+        assert "for man" not in made.run(*words, env=usual).stdout
+        assert "for man" not in made.run(*words, env={"PATH": os.environ["PATH"]}).stdout
+    finally:
+        page.unlink(missing_ok=True)
+
+
 @pytest.mark.parametrize("name", ["../x", "lib", "cli.json", "-x", "a b", ""])
 def test_init_refuses_a_bad_name(install: Install, tmp_path: Path, name: str) -> None:
     made = install()

@@ -71,19 +71,20 @@ def write_launcher(path: str) -> None:
     write_file(path, os.fsencode(text), 0o755)
 
 
-def write_man_page(name: str) -> None:
-    """Write the man page of a program with another name, made from the package's man page.
+def write_man_page(name: str) -> Path:
+    """Return the path of a program's man page, written from the package's page if it has one.
 
     `release/share.py` prints the name in bold everywhere. Raises OSError.
     """
     pages = Path(sys.prefix, "share", "man", "man1")
-    shipped = pages / "cli.1"
-    if name == "cli" or not shipped.is_file():
-        return
+    shipped, page = pages / "cli.1", pages / f"{name}.1"
+    if page == shipped or not shipped.is_file():
+        return page
     text = shipped.read_text("utf-8").replace("\n.TH CLI ", f"\n.TH {name.upper()} ", 1)
     escaped = name.replace("-", "\\-")
     text = text.replace("\\fBcli\\fR", f"\\fB{escaped}\\fR")
-    write_file(str(pages / f"{name}.1"), text.encode())
+    write_file(str(page), text.encode())
+    return page
 
 
 def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:

@@ -2,11 +2,18 @@
 
 import os
 import shlex
+import sys
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
-from builtin_plugins.administration.program.launcher import is_launcher, remember, write_launcher
+from builtin_plugins.administration.program.launcher import (
+    is_launcher,
+    remember,
+    write_launcher,
+    write_man_page,
+)
 from builtin_plugins.administration.program.shipped_files import IN_CORE, add_missing
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
@@ -87,12 +94,31 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
         yield to_path(str(launcher), session.environ)
     if shell := uncompleted_shell(name, session.environ):
         yield f"for Tab completion: {name} self completion {shell} --install"
+    yield from _man_page(name, session.environ)
     yield f"next: {path} self new command team hello"
+
+
+def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield how to link the man page, if `man` searches beside ~/.local/bin but cannot find it."""
+    pages = os.path.join(home(environ), ".local", "share", "man", "man1")
+    path = environ.get("PATH", "").split(":")
+    is_found = f"{sys.prefix}/bin" in path or os.path.lexists(f"{pages}/{name}.1")
+    if is_found or _usual_bin(environ) not in path or sys.prefix == sys.base_prefix:
+        return
+    with suppress(OSError):
+        page = write_man_page(name)
+        if page.is_file():
+            make = "" if os.path.isdir(pages) else "mkdir -p ~/.local/share/man/man1 && "
+            yield f"for man {name}: {make}ln -s {shlex.quote(str(page))} ~/.local/share/man/man1/"
+
+
+def _usual_bin(environ: Mapping[str, str]) -> str:
+    return os.path.join(home(environ), ".local", "bin")
 
 
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     """Return the advice for putting a launcher on PATH."""
-    usual = os.path.join(home(environ), ".local", "bin")
+    usual = _usual_bin(environ)
     if usual in environ.get("PATH", "").split(":"):
         make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
         return f"to put it on PATH: {make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
