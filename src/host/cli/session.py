@@ -157,12 +157,14 @@ class Session:
     @cached_property
     def plugins_known(self) -> Lock:
         """The lock on disk, or else a lock that is made without code of directory plugins."""
-        if self.lock_on_disk is not None:
-            return self.lock_on_disk
+        return self.lock_on_disk or self.ask_plugins(python=not self.safe)
+
+    def ask_plugins(self, *, python: bool) -> Lock:
+        """Return a lock made without code of directory plugins, or of any without `python`."""
         self.find_packages()
         from host.planning.discovery import ask_plugins
 
-        return ask_plugins(self.installation, directory_hooks=False, python=not self.safe)
+        return ask_plugins(self.installation, directory_hooks=False, python=python)
 
     @cached_property
     def lock_on_disk(self) -> Lock | None:

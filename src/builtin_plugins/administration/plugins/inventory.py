@@ -60,11 +60,14 @@ class Row(Record):
         }
 
 
-def inventory(session: Session) -> list[Row]:
-    """Return all plugins, those of the registry first; no code of a directory plugin is run."""
+def inventory(session: Session, *, python: bool = True) -> list[Row]:
+    """Return all plugins, those of the registry first; no code of a directory plugin is run.
+
+    Without `python`, no code of a package is run either; rows may then lack commands and reasons.
+    """
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
-    lock = session.plugins_known
+    lock = session.lock_on_disk or session.ask_plugins(python=python and not session.safe)
     registry = effective_registry(plugins_dir)
     for problem in registry.problems:
         session.messages.warn(problem)
@@ -87,8 +90,11 @@ def find_row(rows: list[Row], name: str) -> Row | None:
 
 
 def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row:
-    """Return the plugin of that name; raises UsageError with the nearest names if there is none."""
-    rows = inventory(session) if rows is None else rows
+    """Return the plugin of that name, by default from rows without its code.
+
+    Raises UsageError with the nearest names if there is none.
+    """
+    rows = inventory(session, python=False) if rows is None else rows
     row = find_row(rows, name)
     if row is not None:
         return row

@@ -37,7 +37,7 @@ def command(session: Session, name: str, yes: bool) -> None:
 
 def _row(session: Session, name: str) -> Row:
     """Return the plugin of that name, even if only some of its files are left."""
-    store, rows = store_of(session.installation.plugins_dir, name), inventory(session)
+    store, rows = store_of(session.installation.plugins_dir, name), inventory(session, python=False)
     half = find_row(rows, name) is None and is_plugin_name(name)
     if half and any(map(os.path.lexists, (store.link, store.directory))):
         return Row(Entry(name, "local"), "broken")

@@ -720,3 +720,15 @@ def test_installations_that_share_an_environment_are_named(
     assert made.run("self", "init", str(usual), executable=cli).status == 0
     (with_uv.python.parent.parent / "cli-host-installations").unlink()
     assert warned(one, "remove", "acme-cli") == f"{warning.format('removes')}{usual}"
+
+
+def test_a_package_is_not_imported_to_disable_or_remove_it(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    made, mark = with_uv.made, tmp_path / "imported"
+    with_uv.unpack(wheel(tmp_path, "acme-cli", "1.0", f"open({str(mark)!r}, 'w')\n"))
+    for words in (["disable", "acme-cli"], ["enable", "acme-cli"], ["remove", "acme-cli", "--yes"]):
+        (made.root / "cli.lock").unlink(missing_ok=True)
+        done = plugin(made, *words)
+        assert (done.status, mark.exists()) == (0, False), done.stderr
+    assert listed(made) == {}
