@@ -15,15 +15,26 @@ _TRAILING_COMMA = re.compile(rf",[{_BLANKS}]*[\]}}]")
 def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError:
     """Return the error for text that the JSON scanner refused or did not read completely.
 
-    `what` is the message about `token`, a quoted key or a constant. Both are "" for a syntax error.
+    `what` is the message about `token`, a repeated key or a constant. Both are "" for any other
+    mistake.
     """
     if what:
-        position = max(text.rfind(token), 0)
+        position = _place_of(token, text)
     else:
         position, what = _mistake(text)
     line = text.count("\n", 0, position) + 1
     column = position - text.rfind("\n", 0, position)
     return DefinitionError(Problem(path, what, line=line, column=column))
+
+
+def _place_of(token: str, text: str) -> int:
+    """Return the offset of a constant, or of the second key `token` in one object."""
+    constants = [one.start() for one in _TOKEN.finditer(text) if one[0] == token]
+    keys = [*offsets_of_keys(text)]
+    first = dict(reversed(keys))
+    twice = [(path, offset) for path, offset in keys if offset > first[path]]
+    again = [offset for path, offset in twice if f".{path}".endswith(f".{token}")]
+    return [*constants, *again, 0][0]
 
 
 def _mistake(text: str) -> tuple[int, str]:
@@ -43,9 +54,8 @@ def _mistake(text: str) -> tuple[int, str]:
     return 0, "it is nested too deeply, or a number has too many digits"
 
 
-def offsets_of_keys(text: str) -> dict[str, int]:
-    """Return the offset of each key and item of valid JSON by its path."""
-    offsets: dict[str, int] = {}
+def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the path and the offset of each key and item of JSON."""
     above: list[tuple[str, Iterator[int] | None]] = []  # open objects and arrays
     path = ""
     for token in _TOKEN.finditer(text):
@@ -56,13 +66,12 @@ def offsets_of_keys(text: str) -> dict[str, int]:
         outer, numbers = above[-1] if above else ("", None)
         if numbers is not None:
             path = f"{outer}[{next(numbers)}]"
-            offsets[path] = token.start()
+            yield path, token.start()
         elif token[2]:
-            path = f"{outer}.{json.loads(token[1])}".removeprefix(".")
-            offsets[path] = token.start()
+            path = f"{outer}.{token[1][1:-1]}".removeprefix(".")
+            yield path, token.start()
         if sign in ("{", "["):
             above.append((path, count() if sign == "[" else None))
-    return offsets
 
 
 def place_of_key(text: str, offsets: Mapping[str, int], key: str) -> tuple[int, int]:

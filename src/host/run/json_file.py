@@ -72,7 +72,7 @@ class _Rules:
         made = dict(pairs)
         if len(made) != len(pairs):
             key = next(key for key, _ in pairs if made.pop(key, made) is made)
-            raise NotStrictError(f'the key "{key}" occurs twice in one object', f'"{key}"')
+            raise NotStrictError(f'the key "{key}" occurs twice in one object', key)
         return made
 
     @staticmethod
@@ -112,12 +112,10 @@ class Fields:
             return ()
         from host.run.suggestions import SURELY, closest
 
-        missing = sorted(self.known - self.values.keys())
-        likely = [(key, closest(key, missing, SURELY)) for key in foreign]
         return tuple(
-            self.problem(key, "unknown key", f'did you mean "{near[0]}"?')
-            for key, near in likely
-            if near
+            self.problem(key, "unknown key", f'did you mean "{near}"?')
+            for key in foreign
+            for near in closest(key, sorted(self.known), SURELY)[:1]
         )
 
     def problem(self, key: str, text: str, remedy: str = "") -> Problem:

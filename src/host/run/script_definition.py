@@ -67,7 +67,7 @@ class ScriptComments:
         from host.run.json_errors import offsets_of_keys, place_of_key
 
         text = block_text(self._lines)
-        line, column = place_of_key(text, offsets_of_keys(text), problem.key)
+        line, column = place_of_key(text, dict(offsets_of_keys(text)), problem.key)
         return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
 
 

@@ -79,6 +79,16 @@ SYNTAX = {
     "Infinity": ('{"x": [Infinity]}', "1:8: Infinity "),
     "-Infinity": ('{"a\\"NaN": "\\\\", "x": -Infinity}', "1:23: -Infinity "),
     "key twice": ('{"name": "N", "name": "M"}', '1:15: the key "name" occurs twice'),
+    "key twice, and elsewhere": (
+        '{"name": "N", "name": "M", "args": [{"name": "name"}]}', '1:15: the key "name" '
+    ),
+    "key twice in the second object": (
+        '[{"a": 1}, {"a": 1,\n"a": 1}, {"a": "a"}]', '2:1: the key "a" '
+    ),
+    "keys twice in two objects": (
+        '{"ba": 1, "ba": 2, "x": {"a": 1,\n "a": 2}}', '2:2: the key "a" '
+    ),
+    "NaN before a text": ('{"x": NaN,\n "y": "NaN"}', "1:7: NaN "),
     "key twice inside": (f'{{{BASE}, "envs": {{"A": 1, "A": 1}}}}', '1:77: the key "A" '),
     "octal": ('{"x": 012}', "1:8: expecting ',' delimiter"),
     "plus": ('{"x": +1}', "1:7: expecting value"),
@@ -383,9 +393,10 @@ def test_a_key_that_looks_misspelt_is_told_with_the_one_that_is_meant(tmp_path, 
     assert [*map(str, found.warnings)] == ([hint] if ours else [])
 
 
-def test_a_key_beside_the_one_that_it_resembles_is_no_slip(tmp_path):
+def test_a_misspelt_key_beside_the_right_one_causes_a_warning(tmp_path):
     found = read(tmp_path, f'{{{BASE}, "script": "s.sh", "Name": "x", "names": []}}')
-    assert (list(found.extra), found.warnings) == (["Name", "names"], ())
+    assert list(found.extra) == ["Name", "names"]
+    assert [one.remedy for one in found.warnings] == 2 * ['did you mean "name"?']
 
 
 def test_a_misspelt_key_of_cli_json(tmp_path):

@@ -175,7 +175,7 @@ def keys_of(path: str) -> tuple[str, dict[str, int]]:
             text = block_text(text.splitlines())
     except (HostError, FileNotFoundError, UnicodeDecodeError):
         return "", {}
-    return text, offsets_of_keys(text)
+    return text, dict(offsets_of_keys(text))
 
 
 def placed(findings: Iterable[Finding]) -> list[Finding]:
