@@ -24,7 +24,7 @@ class Contents(Record):
 def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) -> Contents:
     """Return the contents of the category `words`; `deep` adds those of its subcategories.
 
-    With `deep`, the commands of `self` are left out.
+    `deep` leaves out the category `self`, unless `words` name it.
     """
     problems: list[Problem] = []
     categories: list[Category] = []
@@ -34,7 +34,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
         children, found_problems = catalog.children(pending.pop())
         problems += found_problems
         for found in children:
-            if deep and found.words[0] == RESERVED:
+            if deep and found.words == (RESERVED,):
                 continue
             if found.kind == "command":
                 commands.append(command_of(found))

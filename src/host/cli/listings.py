@@ -51,8 +51,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
     if asked.words:
         label = " ".join([session.program, *found.words])
         raise UsageError(f"unexpected argument {asked.words[0]}", f"see: {label} --help")
-    chosen = asked.format or "text"
-    session.show(listing_text(session, found, chosen, everything=asked.everything))
+    session.show(listing_text(session, found, asked.format or "text", everything=asked.everything))
 
 
 def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:

@@ -68,7 +68,7 @@ class Session:
 
         A closed pipe ends the process by SIGPIPE; a full disk raises OperationError.
         """
-        if self.encoding == "ascii":
+        if self.encoding != "utf-8":
             text = text.replace("…", "...").replace("←", "<-")
         content = text.encode(self.encoding, "backslashreplace")
         try:
@@ -99,10 +99,9 @@ class Session:
         """The properties of stdout, from its type, COLUMNS and the colour settings."""
         from host.listing_records import Terminal
 
-        columns, chosen, is_terminal = _WIDTH, self.environ.get("COLUMNS", ""), os.isatty(1)
-        if is_terminal:
-            own = int(chosen) if chosen.isdecimal() else 0
-            columns = own or os.get_terminal_size(1).columns or _WIDTH
+        chosen, is_terminal = self.environ.get("COLUMNS", ""), os.isatty(1)
+        own = int(chosen) if chosen.isdecimal() else 0
+        columns = (own or os.get_terminal_size(1).columns or _WIDTH) if is_terminal else _WIDTH
         colour = self.messages.colours(1)
         return Terminal(columns, colour, self.encoding, is_interactive=is_terminal)
 

@@ -45,11 +45,11 @@ def unknown(
     `topics` are the `help` topics to suggest.
     """
     word = rest[0]
-    problems = [one for node in found.nodes for one in node.problems]
-    for problem in (*session.catalog.problems, *problems):
+    _, problems = session.catalog.children(found)
+    places = [place for node in found.nodes for place in (node.at, f"{node.at}/{word}")]
+    for problem in (*session.catalog.problems, *[one for one in problems if one.path in places]):
         session.messages.warn(problem)  # it may be the reason why the word is unknown
-    owner = session.lock.disabled_owner([*found.words, word])
-    if owner:
+    if owner := session.lock.disabled_owner([*found.words, word]):
         return UsageError(_unknown(found, word), f"plugin {owner} is disabled")
     for node in found.nodes:
         for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -395,7 +396,9 @@ def test_a_misspelt_key_is_told_where_its_file_is_listed_or_run(install: Install
     made = install(
         {
             "commands/a/lost/command.json": lost,
-            "commands/a/odd/command.json": command(env={"X": "1"}, **{"x-env": 1, "_envs": 1}),
+            "commands/a/odd/command.json": command(
+                env={"X": "1"}, envs={"Y": "1"}, **{"x-env": 1, "_envs": 1}
+            ),
             "commands/a/odd/main.sh": BASH,
             "commands/a/category.json": {"name": "A", "descripton": "x"},
         }
@@ -500,6 +503,19 @@ def test_an_ascii_stdout(many: Made) -> None:
     for env in ({"LC_ALL": "C"}, {"LANG": "POSIX"}):
         assert "Usage: cli ops <command> [args...]\n" in many.run("ops", env=env).stdout
     assert "Usage: cli ops <command> [args…]\n" in many.run("ops", env={"LANG": "C.UTF-8"}).stdout
+    latin = {**os.environ, "CLI_DIR": str(many.root), "PYTHONIOENCODING": "latin-1"}
+    shown = subprocess.check_output([sys.executable, "-m", "host", "ops"], env=latin)
+    assert b"Usage: cli ops <command> [args...]\n" in shown
+
+
+def test_self_is_listed_if_it_is_named(install: Install) -> None:
+    made = install()
+    assert "\nself plugin  Add, list" in made.run("self", "list", "self").stdout
+    assert "├── doctor  Check" in made.run("self", "--format", "tree").stdout
+    plugin = json.loads(made.run("self", "list", "self", "plugin", "--format", "json").stdout)
+    assert ["self", "plugin", "add"] in [one["path"] for one in plugin["commands"]]
+    for words in (["self", "list"], ["--format", "tree"]):
+        assert "doctor" not in made.run(*words).stdout
 
 
 def test_a_category_whose_commands_are_all_wrong_is_one(install: Install) -> None:

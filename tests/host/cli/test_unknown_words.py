@@ -69,12 +69,24 @@ def test_hidden_commands_and_plain_folders_are_not_suggested(tree: Made) -> None
     assert "empty" not in tree.run("list").stderr
 
 
+@pytest.mark.parametrize("word", ["_helo", "a b", "é", "up"])
+def test_only_the_named_folder_is_explained(tree: Made, word: str) -> None:
+    for name in ("_helo", "a b", "é"):
+        (tree.root / "commands" / "demo" / name).mkdir()
+    (tree.root / "commands" / "demo" / "up").symlink_to("..")
+    lines = tree.run("demo", word).stderr.splitlines()
+    assert lines[0].startswith(f"cli: warning: {tree.root}/commands/demo/{word}: left out; ")
+    assert lines[1].startswith(f"cli: unknown command {word} in demo; ")
+    assert len(lines) == 2
+    assert tree.run("demo", "hallo").stderr.count("\n") == 1
+
+
 def test_on_a_terminal_each_suggestion_has_a_line(tree: Made) -> None:
     said = tree.run("--color=always", "hello").stderr
     assert said.splitlines()[1:] == [
-        "  \x1b[36mdid you mean:\x1b[0m",
-        "  \x1b[36m  cli demo hello\x1b[0m",
-        "  \x1b[36m  cli ops db hello\x1b[0m",
+        "  \x1b[35mdid you mean:\x1b[0m",
+        "  \x1b[35m  cli demo hello\x1b[0m",
+        "  \x1b[35m  cli ops db hello\x1b[0m",
     ]
 
 

@@ -8,10 +8,7 @@ from host.cli.session import Session
 from host.run.text import printable
 
 DOCS = "https://cli-host.github.io/cli-host/"
-TOPICS = (
-    *("definitions", "arguments", "precedence", "env-files", "plugins"),
-    *("exit-status", "colour"),
-)
+TOPICS = ("definitions", "arguments", "precedence", "env-files", "plugins", "exit-status", "colour")
 
 
 def topic(name: str, program: str) -> str:
