@@ -16,7 +16,7 @@ _STYLES = {
     "heading": "\033[1m",
     "name": "\033[36m",
     "installed": "\033[32m",
-    "missing": "\033[31m",
+    "hint": "\033[35m",
     CHECK_MARK: "\033[32m",
     "[installed]": "\033[32m",
     "[sudo]": "\033[33m",
@@ -174,6 +174,6 @@ class Terminal(Record):
     def styled(self, text: str, style: str) -> str:
         """Return a printable text in the colour of its style, unchanged without colours.
 
-        `style` is "heading", "name", "installed", "missing", or an indicator such as `[sudo]`.
+        `style` is "heading", "name", "installed", "hint", or an indicator such as `[sudo]`.
         """
         return f"{_STYLES.get(style, _FAINT)}{text}{_RESET}" if self.colour and text else text

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from host import Problem, Terminal, printable, width_of
 from host.cli.session import Session
 
-_STYLES = {"error": "missing", "hint": "name", "fixed": "installed"}
+_STYLES = {"error": "[missing]", "hint": "hint", "fixed": "installed"}
 _KIND = max(map(len, _STYLES))
 
 

@@ -15,7 +15,7 @@ _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes
 EMPTY = '""'  # shown for an empty text
 BOM = b"\xef\xbb\xbf"
-_RED, _YELLOW, _CYAN, _RESET = "\033[1;31m", "\033[33m", "\033[36m", "\033[0m"
+_RED, _YELLOW, _MAGENTA, _RESET = "\033[1;31m", "\033[1;33m", "\033[35m", "\033[0m"
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode categories; `Cf` has the bidi controls
 _JOINERS = "\u200c\u200d"  # of category `Cf`, but parts of words and emoji
 
@@ -128,7 +128,7 @@ class Messages:
         lines = ["did you mean:", *(f"  {one}" for one in suggestions)] if suggestions else [remedy]
         for line in filter(None, lines):
             shown = printable(line)
-            self._write(f"  {_CYAN}{shown}{_RESET}" if colours else f"  {shown}")
+            self._write(f"  {_MAGENTA}{shown}{_RESET}" if colours else f"  {shown}")
 
     def warn(self, problem: "str | Problem") -> None:
         """Print a warning, but only once per text."""

@@ -64,6 +64,15 @@ def test_when_there_are_colours(team: Made, name: str) -> None:
         assert (failed.status, "\x1b[1;31merror:\x1b[0m" in failed.stderr) == (2, expected)
 
 
+def test_each_kind_of_text_has_its_own_colour(team: Made) -> None:
+    team.write({"commands/ops/wrong/command.json": "{"})
+    shown = team.run("--color", "always", "ops")
+    text = shown.stdout + shown.stderr + team.run("--color", "always", "opz").stderr
+    kinds = ("Commands:", "deploy", "[sudo]", "error:", "warning:", "did you mean:")
+    colours = [re.findall(rf"(\x1b\[[0-9;]+m){re.escape(kind)}", text) for kind in kinds]
+    assert len({colour[0] for colour in colours}) == len(kinds)
+
+
 def test_color_stands_before_any_command_or_behind_a_category(team: Made) -> None:
     assert team.run("--color", "never", "ops", "deploy").all == (0, "ran\n", "")
     assert team.run("--color=always", "--yes", "ops", "deploy").stdout == "ran\n"
@@ -92,7 +101,7 @@ def test_an_error_on_a_terminal_has_its_remedy_on_a_line_of_its_own(
     assert status == 2
     assert shown == (
         "cli: \x1b[1;31merror:\x1b[0m no such option '--nope'\n"
-        "  \x1b[36msee: cli ops --help\x1b[0m\n"
+        "  \x1b[35msee: cli ops --help\x1b[0m\n"
     )
     _, plain = on_terminal(team, "ops", "--nope", columns=columns, NO_COLOR="1")
     assert plain == "cli: error: no such option '--nope'\n  see: cli ops --help\n"

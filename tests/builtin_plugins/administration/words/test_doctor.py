@@ -165,7 +165,7 @@ def test_below_a_hint_it_does_not_say_that_nothing_is_wrong(install: Install) ->
 def test_a_terminal_gets_colours(install: Install) -> None:
     status, shown = on_terminal(install(WELL), "self", "doctor", SHELL="/bin/bash")
     assert status == 0
-    assert "\033[1mcompletion\033[0m\n  \033[36mhint \033[0m  bash has" in shown
+    assert "\033[1mcompletion\033[0m\n  \033[35mhint \033[0m  bash has" in shown
 
 
 def test_a_registry_that_is_wrong_is_no_plugin_to_switch_off(install: Install) -> None:
