@@ -207,8 +207,10 @@ def _finish(
     start = link if os.path.realpath(link) == real else launcher
     if started and os.path.realpath(started) == real:
         start = name
-    else:
+    elif start == link:
         session.messages.line(f"to call it {name}, put ~/.local/bin first on PATH")
+    else:
+        session.messages.line(f"{link} exists already, so it stays; to choose a name: --name NAME")
     if start != launcher and (shell := uncompleted_shell(name, environ)):
         complete_in(shell, name, environ, present=True)
     found = there.contents((), deep=True).commands
