@@ -74,7 +74,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
     """Return the absolute path for the installation."""
     layout = session.layout
     if name and (not is_word(name) or name in shipped_files.IN_CORE):
-        raise UsageError(f"{name} is not a valid program name", "use letters, digits and ._-")
+        raise UsageError(f'"{name}" is not a valid program name', shipped_files.NAME_RULE)
     if directory:
         return os.path.abspath(directory)
     if not layout.default and layout.launcher != layout.root:  # CLI_DIR names it

@@ -14,7 +14,7 @@ from builtin_plugins.administration.program.launcher import (
     write_launcher,
     write_man_page,
 )
-from builtin_plugins.administration.program.shipped_files import IN_CORE, add_missing
+from builtin_plugins.administration.program.shipped_files import IN_CORE, NAME_RULE, add_missing
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
@@ -55,7 +55,7 @@ def command(
         return
     program = session.program if name is None else name
     if not is_word(program) or program in IN_CORE:
-        raise UsageError(f"{program} is not a valid program name", "use letters, digits and ._-")
+        raise UsageError(f'"{program}" is not a valid program name', NAME_RULE)
     with os_errors_explained(directory):
         root = Path(os.path.abspath(directory or session.layout.root))
     launcher = root / "core" / program
