@@ -183,8 +183,7 @@ def _file_to_run(
     definition, helps = found.definition, process.asks_help(args)
     if definition is None or not definition.entrypoint:
         return None
-    for warning in definition.warnings:
-        messages.warn(warning)
+    messages.warn(*definition.warnings)
     is_option = bool(args) and args[0].startswith("-") and not process.asks_help(args[:1])
     if found.kind == "category" and not is_option:
         return None  # a category's own entrypoint runs only for an option

@@ -38,8 +38,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
         session.show(topic(rest[0], session.program))
         return
     for one in (session.installation.config, found.definition):
-        for warning in one.warnings if one else ():
-            session.messages.warn(warning)
+        session.messages.warn(*(one.warnings if one else ()))
     if found.kind == "command" and found.definition is not None:
         if asked.everything or asked.format:
             raise UsageError("--all and --format are for listings, not for commands")
@@ -152,7 +151,6 @@ def _answers(
         return call_hook(plugin, hook, calls, session.program)
     except PluginError as failure:
         plugin.broken = f"{plugin.distribution}: {failure}"
-    for warning in session.lock.warnings(session.program):
-        session.messages.warn(warning)  # `warn` prints each text once
+    session.messages.warn(*session.lock.warnings(session.program))
     write_lock(session.installation.locks, session.installation.key, session.lock)
     return [None] * len(calls)

@@ -149,8 +149,7 @@ class Session:
     def lock(self) -> Lock:
         if self.lock_on_disk is None:
             return self.refresh_lock()
-        for warning in self.lock_on_disk.warnings(self.program):
-            self.messages.warn(warning)
+        self.messages.warn(*self.lock_on_disk.warnings(self.program))
         return self.lock_on_disk
 
     @cached_property
@@ -237,8 +236,7 @@ class Session:
     ) -> Contents:
         """Return the contents that listings show; warn about invalid definitions."""
         inside = self.contents(words, deep=deep)
-        for problem in inside.problems:
-            self.messages.warn(problem)
+        self.messages.warn(*inside.problems)
         shown = [one for one in inside.commands if everything or one.definition.is_listed]
         return inside.replaced(commands=tuple(shown))
 

@@ -47,8 +47,8 @@ def unknown(
     word = rest[0]
     _, problems = session.catalog.children(found)
     places = [place for node in found.nodes for place in (node.at, f"{node.at}/{word}")]
-    for problem in (*session.catalog.problems, *[one for one in problems if one.path in places]):
-        session.messages.warn(problem)  # it may be the reason why the word is unknown
+    reasons = [one for one in problems if one.path in places]  # why the word may be unknown
+    session.messages.warn(*session.catalog.problems, *reasons)
     if owner := session.lock.disabled_owner([*found.words, word]):
         return UsageError(_unknown(found, word), f"plugin {owner} is disabled")
     for node in found.nodes:

@@ -38,8 +38,7 @@ def refresh(installation: OpenInstallation, messages: Messages, safe: bool = Fal
         if problem := version_problem(installation.layout.config_file, wanted):
             raise InstallationError(problem)
     lock = ask_plugins(installation, python=not safe, prepare=not safe)
-    for warning in lock.warnings(messages.program):
-        messages.warn(warning)
+    messages.warn(*lock.warnings(messages.program))
     if not safe:
         write_lock(installation.locks, installation.key, lock)
     return lock
@@ -66,13 +65,8 @@ def ask_plugins(
     directory plugins. With `prepare`, the hook of that name is called first.
     """
     layout = installation.layout
-    record = Installation(
-        program=layout.program,
-        root=layout.root,
-        commands_dir=installation.commands_dir,
-        plugins_dir=installation.plugins_dir,
-        config_dir=layout.config_dir,
-    )
+    directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
+    record = Installation(layout.program, layout.root, *directories)
     collected = _Collected({path: stamp(path) for path in _import_places()})
     points = entry_points()
     collected.ask_builtin(points, ["prepare", *_ASKED] if prepare else _ASKED, record)

@@ -98,8 +98,7 @@ def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) 
                 value = reader.expanded(written, path, name, line, problems.append)
             reader.offer(name, value, source.rank, path, line=line)
     finally:
-        for problem in problems[:_MOST_SHOWN]:
-            reader.messages.warn(problem)
+        reader.messages.warn(*problems[:_MOST_SHOWN])
         if len(problems) > _MOST_SHOWN:
             rest = len(problems) - _MOST_SHOWN
             reader.messages.warn(Problem(path, f"further problems in this file: {rest:,}"))

@@ -132,7 +132,6 @@ def execute(plan: Exec) -> HostError:
         error = MissingError if failure.errno == ENOENT else CannotStartError
         what = f"cannot be started: {failure.strerror}"
         return error(Problem(plan.path, what, _REMEDIES.get(failure.errno or 0, "")))
-    raise AssertionError("execve returned")  # pragma: no cover - impossible
 
 
 class Start(Record):

@@ -130,12 +130,12 @@ class Messages:
             shown = printable(line)
             self._write(f"  {_MAGENTA}{shown}{_RESET}" if colours else f"  {shown}")
 
-    def warn(self, problem: "str | Problem") -> None:
-        """Print a warning, but only once per text."""
-        text = str(problem)
-        if text not in self.warned:
-            self.warned.add(text)
-            self._labelled("warning:", _YELLOW, text, self.colours(2))
+    def warn(self, *problems: "str | Problem") -> None:
+        """Print a warning for each problem, but only once per text."""
+        for text in map(str, problems):
+            if text not in self.warned:
+                self.warned.add(text)
+                self._labelled("warning:", _YELLOW, text, self.colours(2))
 
     def debug(self, text: str) -> None:
         """Print the time and `text` if DEBUG is on in the caller's environment."""

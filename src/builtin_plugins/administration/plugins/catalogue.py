@@ -79,8 +79,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
         if len(content) > _MOST_BYTES:
             raise OperationError(f"{label}: larger than {_MOST_BYTES} bytes")
         listed, problems = parse_catalogue(label, content)
-        for problem in problems:
-            session.messages.warn(problem)
+        session.messages.warn(*problems)
         for one in listed:
             found.setdefault(one.name, one)
     copy = session.installation.cached("catalogue")

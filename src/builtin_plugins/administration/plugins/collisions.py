@@ -66,8 +66,7 @@ def check_collisions_in_copy(entry: Entry, tx: Transaction, *, force: bool) -> N
         has_contents, warnings, taken = json.loads(printed.rpartition("\n")[2])
     except ValueError:
         raise OperationError(failing) from None
-    for warning in warnings:
-        session.messages.warn(warning)
+    session.messages.warn(*warnings)
     if entry.enabled and not has_contents:
         raise PluginError(f"{entry.name}: contains no commands and no hooks")
     _refuse(session, entry, taken, force=force)

@@ -69,8 +69,7 @@ def inventory(session: Session, *, python: bool = True) -> list[Row]:
     reconcile_if_free(plugins_dir)
     lock = session.lock_on_disk or session.ask_plugins(python=python and not session.safe)
     registry = effective_registry(plugins_dir)
-    for problem in registry.problems:
-        session.messages.warn(problem)
+    session.messages.warn(*registry.problems)
     directories = {
         one.entry.name: one for one in directory.find_directory_plugins(plugins_dir, registry)
     }

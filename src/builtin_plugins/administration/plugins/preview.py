@@ -21,8 +21,7 @@ def preview(session: Session, former: Entry | None, found: PluginVersion) -> Non
     plugins_dir = session.installation.plugins_dir
     before = make_source(former).contents_now(plugins_dir) if former else None
     session.show_lines(*plan_lines(before, found))
-    for problem in found.problems:
-        session.messages.warn(problem)
+    session.messages.warn(*found.problems)
     warn_of_sharing(session, found.entry, "changes")
 
 

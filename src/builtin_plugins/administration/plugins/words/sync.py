@@ -33,8 +33,7 @@ def bring_in(
     session: Session, wanted: Registry, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
     """Install the plugins of the registry `wanted` that this installation lacks."""
-    for problem in wanted.problems:
-        session.messages.warn(problem)
+    session.messages.warn(*wanted.problems)
     missing = lacking(session, wanted)
     for entry in missing:
         session.show_lines(heading(entry))
