@@ -190,7 +190,7 @@ def _file_to_run(
     if helps and not definition.compatible:
         return None  # the help page is shown on every system
     file = check_runnable(found.words, definition)
-    if definition.project is not None:
+    if (project := definition.project) is not None:
         from host.run.trust import is_trusted
 
         if not is_trusted(definition):
@@ -198,7 +198,7 @@ def _file_to_run(
                 return None
             from host.cli.trust import ask_trust
 
-            ask_trust(found.words, definition, messages.program, may_ask=may_ask)
+            ask_trust(found.words, project, definition.file, messages.program, may_ask=may_ask)
     if helps:
         from host.run.script_help import script_gets_help
 

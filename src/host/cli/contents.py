@@ -58,8 +58,7 @@ def command_of(found: Match) -> Command:
     definition: Any = found.definition
     origin: Any = "project"
     if not found.project:
-        is_file = definition is not None and definition.file
-        origin = ("plugin" if found.plugin else "commands") if is_file else "python"
+        origin = ("plugin" if found.plugin else "commands") if definition.file else "python"
     return Command(
         words=found.words,
         definition=definition,

@@ -37,8 +37,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     column = max((width_of(name) for name, _ in variables), default=0) + 2
     rows = [page.row(name, [printable(text)], column) for name, text in variables]
     page.lines("Variables", [line for row in rows for line in row])
-    files = [file for one in definition.chain for file in one.env_files]
-    page.section("Environment files", files)
+    page.section("Environment files", [file for one in definition.chain for file in one.env_files])
     page.table("Requires", [(str(one), one.hint) for one in definition.requires])
     page.table("Secrets", list(definition.secrets.items()))
     page.section("Aliases", definition.aliases)

@@ -10,38 +10,33 @@ from host.errors import NotConfirmedError, OperationError, Problem
 from host.run import trust
 from host.run.atomic import replace
 from host.run.catalog import Catalog
-from host.run.command import Definition
 from host.run.confirm import ask, is_attended
 from host.run.lock import Lock
 from host.run.projects import Project
 from host.run.text import decode, encode, printable
 
-_YES, _ONCE = ("y", "yes"), ("o", "once")
-
 
 def ask_trust(
-    words: Sequence[str], definition: Definition, program: str, *, may_ask: bool = True
+    words: Sequence[str], project: Project, file: str, program: str, *, may_ask: bool
 ) -> None:
-    """Ask whether to trust a command's project; raises NotConfirmedError if the user refuses.
+    """Ask whether to trust a project; raises NotConfirmedError if the user refuses.
 
-    The first question shows all commands, and a yes trusts all of them. A later question shows
-    only the changed files that take effect in this run, and a yes trusts these files.
+    `words` are the command's, and `file` has its definition. The first question shows all
+    commands, and a yes trusts all of them. A later question shows only the changed files that take
+    effect in this run, and a yes trusts these files.
     """
-    project = definition.project
-    if project is None:
-        return
     if not may_ask or not is_attended():
         raise trust.not_trusted(project, program, words)
     if project.root in trust.read_trusted(project.environ):
-        paths = trust.files_of(project, definition.file)
-        lines = changed_lines(project, trust.changed_files(project, definition.file))
+        paths = trust.files_of(project, file)
+        lines = changed_lines(project, trust.changed_files(project, file))
     else:
         lines, paths = introduction(project)
     page = "".join([f"{printable(line)}\n" for line in lines])
     answer = ask(f"{page}Trust it? [y]es, [n]o, [o]nce: ")
-    if answer in _YES:
+    if answer in ("y", "yes"):
         remember(project, paths)
-    elif answer not in _ONCE:
+    elif answer not in ("o", "once"):
         raise NotConfirmedError(f"{' '.join(words)}: the project is not trusted; nothing was run")
 
 

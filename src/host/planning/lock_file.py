@@ -2,7 +2,7 @@
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from host.run.atomic import replace
 from host.run.lock import FORMAT, Lock, checksum, stamp
@@ -16,7 +16,8 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
     Nothing is written if a stamp of the lock is outdated.
     """
     content = _content_of(lock, key)
-    if not _settled(lock.stamps):
+    time.sleep(_CLOCK_GRAIN)  # until every change is visible in the stamps
+    if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
     for place in places:
         if replace(place, content):
@@ -38,9 +39,3 @@ def _content_of(lock: Lock, key: str) -> bytes:
     whole = json.dumps(values, separators=(",", ":")).encode()
     body = b"\n".join([whole, *(one.json for one in lock.commands)])
     return FORMAT + checksum(body) + b"\n" + body
-
-
-def _settled(stamps: Mapping[str, str]) -> bool:
-    """Wait until every change is visible in the stamps; return whether all are still valid."""
-    time.sleep(_CLOCK_GRAIN)
-    return all(stamp(path) == then for path, then in stamps.items())

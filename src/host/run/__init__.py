@@ -112,8 +112,7 @@ def realpath(path: str) -> str:
 
     Raises OSError for a relative path in a deleted current directory.
     """
-    pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")
-    pending.reverse()
+    pending = (path if path.startswith("/") else f"{posix.getcwd()}/{path}").split("/")[::-1]
     real, links = "", 0
     while pending:
         name = pending.pop()

@@ -113,9 +113,8 @@ class Argument(Record):
 
     def accepts(self, text: str) -> bool:
         """Return whether `text` is a valid value; does not check whether a file exists."""
-        if self.choices:  # their form is checked in the definition
-            return text in self.choices
-        return self.has_form(text)
+        # the form of choices is checked in the definition
+        return text in self.choices if self.choices else self.has_form(text)
 
     def has_form(self, text: str) -> bool:
         """Return whether `text` is of this argument's type and matches its pattern."""

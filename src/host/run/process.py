@@ -50,13 +50,9 @@ def caller_environment() -> dict[bytes, bytes]:
     original.
     """
     environ = dict(posix.environ)
-    environ.pop(b"", None)  # from "=value", which Python reads but execve refuses
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
-        given = _given_lc_ctype()
-        if given is None:
-            del environ[b"LC_CTYPE"]
-        else:
-            environ[b"LC_CTYPE"] = given
+        del environ[b"LC_CTYPE"]
+        environ.update(_given_lc_ctype())
     return environ
 
 
@@ -71,13 +67,13 @@ def asks_help(args: "Sequence[str]") -> bool:
     return len(args) == 1 and args[0] in ("--help", "-h")
 
 
-def _given_lc_ctype() -> bytes | None:
+def _given_lc_ctype() -> dict[bytes, bytes]:
     try:
         with open("/proc/self/environ", "rb") as file:
             _, given, rest = (b"\0" + file.read()).partition(b"\0LC_CTYPE=")
     except OSError:
-        return None
-    return rest.partition(b"\0")[0] if given else None
+        return {}
+    return {b"LC_CTYPE": rest.partition(b"\0")[0]} if given else {}
 
 
 def reserve_standard_descriptors() -> None:

@@ -111,9 +111,8 @@ class Messages:
         if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
             return False
         forced = (environ.get("FORCE_COLOR"), environ.get("CLICOLOR_FORCE"))
-        if any(one not in (None, "", "0") for one in forced):
-            return True
-        return "TERM" in environ and posix.isatty(descriptor)
+        is_forced = any(one not in (None, "", "0") for one in forced)
+        return is_forced or ("TERM" in environ and posix.isatty(descriptor))
 
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
         """Print an error and its remedy.
