@@ -23,8 +23,7 @@ class RaisedInterrupts:
     code may catch or replace the exception.
     """
 
-    def __init__(self) -> None:
-        self._former: object = None
+    _former: object = None
 
     def __enter__(self) -> None:
         self._former = _signal.getsignal(_signal.SIGINT)

@@ -50,6 +50,7 @@ def caller_environment() -> dict[bytes, bytes]:
     original.
     """
     environ = dict(posix.environ)
+    environ.pop(b"", None)  # from "=value", which Python reads but execve refuses
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         del environ[b"LC_CTYPE"]
         environ.update(_given_lc_ctype())
