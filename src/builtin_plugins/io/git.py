@@ -47,10 +47,6 @@ def login_of(address: str) -> dict[str, str]:
     }
 
 
-class GitTimeoutError(OperationError):
-    """git did not finish in time, so there is no point in trying another way."""
-
-
 @dataclass
 class Git:
     """git in one directory; `login` contains variables for the server (`login_of`).
@@ -82,7 +78,7 @@ class Git:
             hint = "install git, or use an archive as the source"
             raise OperationError("git is not installed", hint) from None
         except TimeoutError:
-            raise GitTimeoutError("git took too long; nothing was changed") from None
+            raise OperationError("git took too long; nothing was changed") from None
         except OverflowError:
             raise OperationError(f"{called}: printed more than {_ANSWER_LIMIT} bytes") from None
         if ended.returncode:
@@ -95,7 +91,7 @@ class Git:
         try:
             return self(*arguments)
         except OperationError as error:
-            raise type(error)(f"{address}: {error.what}", error.remedy) from None
+            raise OperationError(f"{address}: {error.what}", error.remedy) from None
 
     def _reason(self, complaint: str) -> str:
         before, unread, _ = complaint.replace("\r", "\n").partition(_UNREAD)

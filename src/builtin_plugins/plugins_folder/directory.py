@@ -47,7 +47,7 @@ class DirectoryPlugin(Record):
 def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.
 
-    A name and scripts in `entry` take precedence. Raises PluginError naming file and key,
+    A name and scripts in `entry` take precedence. Raises HostError naming file and key,
     also for a path outside the plugin, and if this program is older than `min_version`.
     """
     path, scripts = os.path.join(root, FILE_NAME), entry.scripts

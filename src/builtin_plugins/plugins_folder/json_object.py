@@ -2,18 +2,15 @@
 
 from typing import Any
 
-from host import DefinitionError, PluginError, Problem, read_json
+from host import PluginError, Problem, read_json
 
 
 def read_object(path: str) -> dict[str, Any]:
     """Return the JSON object in the file at `path`.
 
-    Raises FileNotFoundError, and PluginError with the position if it is not a JSON object.
+    Raises FileNotFoundError, and HostError with the position if it is not a JSON object.
     """
-    try:
-        values = read_json(path)
-    except DefinitionError as error:
-        raise PluginError(error.problem) from None
+    values = read_json(path)
     if not isinstance(values, dict):
         raise PluginError(Problem(path, "expected an object"))
     return values

@@ -19,7 +19,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
-from host import PluginError, Problem, Record, is_word
+from host import HostError, PluginError, Problem, Record, is_word
 
 FILE_NAME = "registry.json"
 LOCAL = "registry.local.json"  # beside it: the changes of one person
@@ -201,7 +201,7 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry with the changes in the local file, or only the content of `file`.
 
-    It is empty if there is none. Raises PluginError if a file is unreadable or has another format.
+    It is empty if there is none. Raises HostError if a file is unreadable or has another format.
     """
     if file is not None:
         return Registry(file, _read(file))
@@ -234,7 +234,7 @@ def effective_registry(plugins_dir: str) -> Registry:
     for path, changes in ((registry_path(plugins_dir), local), (last, local), (last, "")):
         try:
             found = Registry(path, _read(path), _read(changes) if changes else None)
-        except PluginError as error:  # perhaps only the local file is damaged
+        except HostError as error:  # perhaps only the local file is damaged
             damage = damage or error.problem
             continue
         if found.exists or path == last:

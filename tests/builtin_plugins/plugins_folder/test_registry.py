@@ -18,7 +18,7 @@ from builtin_plugins.plugins_folder.registry import (
     read_registry,
     registry_path,
 )
-from host.errors import HostError, OperationError, PluginError
+from host.errors import HostError, OperationError
 
 FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
@@ -121,7 +121,7 @@ UNREADABLE = {
 @pytest.mark.parametrize(("content", "reason"), UNREADABLE.values(), ids=UNREADABLE)
 def test_unreadable(tmp_path: Path, content: str, reason: str) -> None:
     _write(tmp_path, content)
-    with pytest.raises(PluginError) as caught:
+    with pytest.raises(HostError) as caught:
         read_registry(str(tmp_path))
     assert reason in str(caught.value)
 

@@ -63,7 +63,7 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     """Make `plugins/` agree with the registry; directories without an entry get one.
 
     Returns an error for each plugin with a former version that cannot be removed. The caller holds
-    `exclusive`. Raises PluginError if the registry cannot be read, OSError if it cannot be written.
+    `exclusive`. Raises HostError if the registry cannot be read, OSError if it cannot be written.
     """
     _clear(plugins_dir)
     registry = _registry(plugins_dir)

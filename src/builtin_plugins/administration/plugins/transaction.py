@@ -76,8 +76,8 @@ def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[T
 
     The registry is locked only for that, not in the block: see `registry_transaction`.
 
-    An OSError becomes an OperationError. Raises PluginError if the registry cannot be read,
-    because nothing may change then.
+    An OSError becomes an OperationError. Raises HostError if the registry cannot be read, because
+    nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
     try:

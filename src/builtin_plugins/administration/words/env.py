@@ -41,10 +41,9 @@ def command(
     described = [_described(name, shown.get(name)) for name in order]
     for path in layers.missing:
         session.messages.warn(f"{path}: this environment file does not exist")
-    for entry in layers.unasked:
-        session.messages.line(
-            f"{session.program}: {entry}: not resolved, so its variables are missing here"
-        )
+    for reference in layers.unasked:
+        what = f"{reference}: not resolved, so its variables are missing here"
+        session.messages.line(f"{session.program}: {what}")
     pending = definition.required_envs if layers.unasked else definition.secrets
     try:
         check_required(definition, layers, () if show_secrets else pending)

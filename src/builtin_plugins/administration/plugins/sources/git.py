@@ -6,13 +6,14 @@ So no hook, template, filter, attribute or submodule of the repository has any e
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
-from builtin_plugins.io.git import Git, GitTimeoutError
+from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 
@@ -115,13 +116,8 @@ def _bring(git: Git, address: str, commit: str) -> str:
     """Fetch one commit, without others if the server allows it; return its full hash."""
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
-        try:
+        with suppress(OperationError):  # a server may give only branches and tags
             git.ask(address, "fetch", "--depth=1", *options, "--", address, commit)
-        except GitTimeoutError:
-            raise
-        except OperationError:
-            pass  # this server gives only branches and tags
-        else:
             return commit
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
     git.ask(address, "fetch", *options, "--", address, *branches)

@@ -35,7 +35,7 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     try:
         path = _download(wanted, sha256, tx.tree, tx, "--only-binary", ":all:")
     except OperationError:
-        if version := _newest_source(wanted, tx):
+        if version := _newest_sdist(wanted, tx):
             return "", version
         raise
     return path, checked(path, sha256)
@@ -90,7 +90,7 @@ def _file_in(directory: str) -> str:
     return os.path.join(directory, *os.listdir(directory))
 
 
-def _newest_source(wanted: Requirement, tx: Transaction) -> str:
+def _newest_sdist(wanted: Requirement, tx: Transaction) -> str:
     """Return the newest version that has no wheel for this system, "" if there is none."""
     options = ["--pre"] if wanted.specifier.prereleases else []
     try:

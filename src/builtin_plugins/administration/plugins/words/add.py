@@ -62,13 +62,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         wanted = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
     if name and wanted.entry.is_package:
         raise UsageError("--name cannot be used with a package, which keeps its own name")
-    if name:
-        wanted.entry = wanted.entry.replaced(name=name)
-    if prefix or split:
-        if wanted.entry.is_package:
-            raise UsageError("--prefix and --split can only be used with a directory of scripts")
-        scripts = {key: text for key, text in (("prefix", prefix), ("split", split)) if text}
-        wanted.entry = wanted.entry.replaced(scripts=scripts)
+    scripts = {key: text for key, text in (("prefix", prefix), ("split", split)) if text}
+    if scripts and wanted.entry.is_package:
+        raise UsageError("--prefix and --split can only be used with a directory of scripts")
+    wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts or None)
     there = _former(session, wanted.entry)
     # The wheel at the same path may be another one now, so it is read again.
     if there and not make_source(there).is_one_version and _is_present(session, there):
@@ -95,21 +92,21 @@ def _add_staged(
         check_new_name(entry, ())
     else:
         entry = entry.replaced(enabled=former.enabled)
-    replaces = former is not None and _is_present(session, former)
-    if former is not None and replaces and former.version_dir == entry.version_dir:
-        session.show_lines(_installed(session, former))
+    current = former if former and _is_present(session, former) else None
+    if current and current.version_dir == entry.version_dir:
+        session.show_lines(_installed(session, current))
         return
     staged = staged.replaced(entry=entry)
-    preview(session, former if replaces else None, staged)
+    preview(session, current, staged)
     check_collisions(session, staged, force=force)
-    if replaces:
+    if current:
         ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")
     else:
         ask_to_continue("Add it?", yes, "nothing was added")
     if not install(entry, tx, new=former is None, team=team, force=force):
         session.show_lines(_installed(session, entry))
         return
-    done = "added" if former is None else "updated" if replaces else "restored"
+    done = "updated" if current else "restored" if former else "added"
     session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
 
 
@@ -118,14 +115,13 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
 
     Raises PluginError if the one of that name has another source; a distribution may have any.
     """
-    plugins_dir = session.installation.plugins_dir
-    entries = read_registry(plugins_dir).entries
+    entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:
         same = (one for one in entries.values() if one.came_from == wanted.came_from)
         return next((one for one in same if _is_present(session, one)), None)
     there = entries.get(wanted.name)
-    are_packages = there is not None and there.is_package and wanted.is_package
-    if there is not None and not are_packages and there.came_from != wanted.came_from:
+    are_packages = there and there.is_package and wanted.is_package
+    if there and not are_packages and there.came_from != wanted.came_from:
         raise PluginError(f"{_installed(session, there)}{make_source(wanted).name_hint}")
     return there
 
