@@ -16,13 +16,11 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.flock import file_lock, take_lock
+from builtin_plugins.io.files.flock import file_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
 STAGE = ".cli-stage-"  # prefix of a stage's name
-
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Store:
@@ -67,33 +65,22 @@ class Store:
         return [one for one, path in paths.items() if atomic.is_tree(path) and self._is_own(path)]
 
     @contextmanager
-    def locked(self, busy: str) -> Iterator[None]:
-        """Lock this store for changes; raises OperationError with the text `busy` if it is locked.
+    def locked(self) -> Iterator[None]:
+        """Hold the file lock on this store; raises OperationError if another process has it.
 
         Makes the directory and its missing parents, and removes them at the end if they are empty.
         """
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
             atomic.make_directory(self.directory, 0o755)  # another process may hold its lock
-            descriptor = os.open(self.directory, _DIRECTORY)
-            try:
-                if not take_lock(descriptor) or not self._is_still(descriptor):
-                    raise OperationError(busy, "try again when it has ended")
+            with file_lock(self.directory):
                 try:
                     yield
                 finally:
                     with suppress(OSError):
                         os.rmdir(self.directory)
-            finally:
-                os.close(descriptor)
             if not os.path.lexists(self.directory):
                 undo.close()
-
-    def _is_still(self, descriptor: int) -> bool:
-        """Return whether the open directory still exists: the lock's holder may remove it."""
-        with suppress(FileNotFoundError):
-            return os.path.samestat(os.stat(self.directory), os.fstat(descriptor))
-        return False
 
     def commit(self, staged: str, version: str, undo: ExitStack) -> None:
         """Flush a staged directory to the disk and move it to its final path.

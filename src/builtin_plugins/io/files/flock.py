@@ -4,7 +4,7 @@ import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
@@ -25,11 +25,18 @@ def file_lock(path: str, waiting: Waiting | None = None) -> Iterator[int]:
     with os_errors_explained(path):
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        if not take_lock(descriptor, waiting):
+        if not take_lock(descriptor, waiting) or not _is_at(path, descriptor):
             raise OperationError(f"{path}: another change is in progress", "try again")
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _is_at(path: str, descriptor: int) -> bool:
+    """Return whether an open file is still at `path`: the lock's former holder may remove it."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.stat(path), os.fstat(descriptor))
+    return False
 
 
 def take_lock(descriptor: int, waiting: Waiting | None = None) -> bool:

@@ -27,8 +27,6 @@ from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, variabl
 from builtin_plugins.store import staging
 from host import HostError, Messages, OperationError, find_program
 
-BUSY = "another setup is running"
-
 _write_menu = partial(atomic.write_file, mode=0o644)
 
 
@@ -51,7 +49,7 @@ def install(places: Places, prepare: Callable[[str], Application]) -> list[Opera
     each old version that cannot be removed.
     """
     store = state.store_of(places)
-    with store.locked(BUSY):
+    with store.locked():
         clear(places)
         with staging(places.install_dir) as stage:
             _swap_in(places, prepare(stage))
@@ -86,7 +84,7 @@ def uninstall(places: Places) -> None:
     After an error nothing has changed, unless it names a version that cannot be removed.
     """
     store = state.store_of(places)
-    with store.locked(BUSY):
+    with store.locked():
         is_own = state.owners(places)
         with signals_blocked(), undoing() as undo:
             for write, path in (_write_menu, places.desktop_file), (atomic.write_link, places.link):
