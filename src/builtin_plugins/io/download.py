@@ -20,6 +20,7 @@ Progress = Callable[[int, int | None, str], None]
 _CHUNK = 1 << 17
 _FIRST_PAUSE = 0.5  # seconds; each further pause is twice as long
 _MOST_REDIRECTS = 10
+_SECONDS_WITHOUT_DATA = 30
 _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
 _SYSTEM_WORDS = re.compile(r"(?:Errno -?\d+\] |Error\(\d+, ')([A-Za-z ]+)")
 
@@ -44,7 +45,6 @@ def download(
     target: Path,
     *,
     seconds: float = 3600,
-    stall: float = 30,
     attempts: int = 5,
     size: int = 4 << 30,
     sha256: str = "",
@@ -52,7 +52,7 @@ def download(
 ) -> str:
     """Fetch `address` into the file `target`; return its SHA-256 in hex.
 
-    It may take `seconds` in total and `stall` seconds without data, and have `size` bytes.
+    It may take `seconds` in total and have `size` bytes.
     `sha256` is the expected checksum, "" for any; then the response must state its length. A
     failed attempt restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in
     `requests`. If it raises OperationError, `target` does not exist.
@@ -62,7 +62,7 @@ def download(
     try:
         with time_limit(seconds, late), _Session() as session:
             session.max_redirects = _MOST_REDIRECTS
-            attempt = partial(_attempt, session, address, target, stall, size, sha256, progress)
+            attempt = partial(_attempt, session, address, target, size, sha256, progress)
             return _repeated(attempt, attempts, progress)
     except BaseException as failure:
         target.unlink(missing_ok=True)
@@ -91,14 +91,13 @@ def _attempt(
     session: requests.Session,
     address: str,
     target: Path,
-    stall: float,
     size: int,
     sha256: str,
     progress: Progress,
 ) -> str:
     """Fetch the file; raises OperationError, _TemporaryError if another attempt may succeed."""
     received, checksum = 0, hashlib.sha256()
-    with _respond(session, address, stall) as response, target.open("wb") as file:
+    with _respond(session, address) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
         if total is None and not (response.raw.chunked or sha256):
             raise OperationError("the server reports no Content-Length")
@@ -121,14 +120,14 @@ def _attempt(
     return found
 
 
-def _respond(session: requests.Session, address: str, stall: float) -> requests.Response:
+def _respond(session: requests.Session, address: str) -> requests.Response:
     """Follow redirects and return a usable response; raises as `_attempt`."""
     try:
         response = session.get(
             address,
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
-            timeout=stall,
+            timeout=_SECONDS_WITHOUT_DATA,
             proxies={"http": ""},  # no proxy between this machine and itself
         )
     except requests.exceptions.SSLError:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from builtin_plugins.io import download as downloads
 from builtin_plugins.io.addresses import fetchable, follow, parse, shown
 from builtin_plugins.io.download import download
 from host.errors import OperationError
@@ -19,7 +20,7 @@ from testing import httpserver
 from testing.growth import grows_in_proportion
 
 BODY = os.urandom(300_000)
-TWICE = {"seconds": 120, "stall": 60, "attempts": 2}
+TWICE = {"seconds": 120, "attempts": 2}
 
 
 @pytest.fixture
@@ -94,11 +95,14 @@ BAD_ANSWERS = {
 
 
 @pytest.mark.parametrize("name", BAD_ANSWERS)
-def test_a_bad_answer_leaves_no_file(name: str, site: httpserver.Site, target: Path) -> None:
+def test_a_bad_answer_leaves_no_file(
+    name: str, site: httpserver.Site, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     answer, expected = BAD_ANSWERS[name]
-    limits = TWICE | ({"stall": 0.5} if name == "stall" else {})
+    if name == "stall":
+        monkeypatch.setattr(downloads, "_SECONDS_WITHOUT_DATA", 0.5)
     with pytest.raises(OperationError, match=expected) as failure:
-        download(site.add("/bad", answer), target, **limits)
+        download(site.add("/bad", answer), target, **TWICE)
     assert not target.exists()
     assert "\n" not in str(failure.value)
 
@@ -339,7 +343,7 @@ def test_what_a_redirect_says_is_not_waited_for(site: httpserver.Site, target: P
         time.sleep(10)
 
     site.add("/file", BODY)
-    download(site.add("/slow", slow), target, stall=3, attempts=1)
+    download(site.add("/slow", slow), target, attempts=1)
     assert target.read_bytes() == BODY
 
 

@@ -60,7 +60,7 @@ class Transaction:
 
 
 @contextmanager
-def staged(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
+def staged_change(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
     """Yield a change whose stage is in a directory; raises OSError."""
     messages = session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
@@ -85,7 +85,7 @@ def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[T
         with ExitStack() as exits:
             with exclusive(plugins_dir, session.messages.line):
                 reconcile(plugins_dir)
-                tx = exits.enter_context(staged(session, plugins_dir, seconds))
+                tx = exits.enter_context(staged_change(session, plugins_dir, seconds))
             yield tx
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)

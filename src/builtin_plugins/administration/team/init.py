@@ -12,7 +12,7 @@ from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.contents import read_contents
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.transaction import Transaction, staged
+from builtin_plugins.administration.plugins.transaction import Transaction, staged_change
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
@@ -55,7 +55,7 @@ def init_from(
         if not (directory or name) or not _has_config(root):
             above = os.path.dirname(root)
             atomic.make_directory(above)
-            with staged(session, above, timeout) as tx:
+            with staged_change(session, above, timeout) as tx:
                 fetch(source, tx)
                 name = name or _own_name(tx.tree, source) or session.program
                 root = _root(session, directory, name)

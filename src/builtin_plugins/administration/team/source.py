@@ -6,15 +6,14 @@ templates, filters and submodules have no effect, and no link points outside the
 
 import os
 import shutil
-from pathlib import Path
 
+from builtin_plugins.administration.plugins.sources.archive import unpack
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.sources.bring_file import bring_file
 from builtin_plugins.administration.plugins.sources.git import write_tree
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.launcher import launchers_in
-from builtin_plugins.io.archive import Rules, extract
+from builtin_plugins.io.archive import Rules
 from builtin_plugins.io.files.atomic import copy_tree, is_tree
 from host import OperationError, UsageError
 
@@ -36,9 +35,7 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
     if source.is_from_git:
         _clone(source, tx)
     elif source.has_checksum:
-        packed = Path(tx.area, "archive")
-        bring_file(source.address, "", packed, tx)
-        extract(packed, Path(tx.tree), source.entry.source, _RULES, tx.seconds)
+        unpack(source, _RULES, tx)
     else:
         _copy(source.address, tx)
     check_tree(tx.tree, source.entry.source)

@@ -21,11 +21,16 @@ class Source(PluginSource):
         return bool(self.entry.sha256)
 
     def fetch(self, tx: Transaction) -> PluginVersion:
-        packed = Path(tx.area, "archive")
-        sha256 = bring_file(self.address, self.entry.sha256, packed, tx)
-        rules = Rules(stays=_is_category)
-        extract(packed, Path(tx.tree), self.entry.source, rules, tx.seconds)
+        sha256 = unpack(self, Rules(stays=_is_category), tx)
         return self.described(self.entry.replaced(sha256=sha256), tx, tx.tree, self.entry.source)
+
+
+def unpack(source: PluginSource, rules: Rules, tx: Transaction) -> str:
+    """Fetch the archive of a source and unpack it into `tx.tree`; return its SHA-256."""
+    packed = Path(tx.area, "archive")
+    sha256 = bring_file(source.address, source.entry.sha256, packed, tx)
+    extract(packed, Path(tx.tree), source.entry.source, rules, tx.seconds)
+    return sha256
 
 
 def _is_category(paths: Collection[str]) -> bool:
