@@ -6,7 +6,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from builtin_plugins.administration.plugins.reconcile import exclusive, reconcile, write_registry
-from builtin_plugins.administration.program.environment.copy import VenvCopy, copied_environment
+from builtin_plugins.administration.program.environment.copy import (
+    VenvCopy,
+    copied_environment,
+    drop_abandoned_copy,
+)
 from builtin_plugins.administration.program.environment.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
@@ -80,6 +84,7 @@ def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[T
     nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
+    drop_abandoned_copy()
     try:
         make_directory(plugins_dir)
         with ExitStack() as exits:

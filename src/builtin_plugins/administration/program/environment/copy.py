@@ -9,7 +9,7 @@ import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -91,8 +91,7 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
     `waiting` is called with a message if another process holds the lock.
     """
     check_environment()
-    locked = os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg"))  # all copies share this file
-    with file_lock(locked, waiting) as descriptor:
+    with _held(waiting) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
             _discard(copy.path)
@@ -100,6 +99,19 @@ def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
             yield copy
         finally:
             _discard(copy.path)
+
+
+def drop_abandoned_copy() -> None:
+    """Remove the copy that an interrupted change left behind, unless another process uses it."""
+    path = VenvCopy().path
+    if os.path.isdir(path):
+        with suppress(OperationError), _held():
+            _discard(path)
+
+
+def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
+    """Lock the environment by a file that all copies share; raises OperationError."""
+    return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), waiting)
 
 
 def _discard(path: str) -> None:

@@ -99,7 +99,7 @@ def test_a_dropped_in_directory_works_and_is_registered(install: Install) -> Non
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert registry(made)["mine"]["kind"] == "local"
     assert registry(made)["mine"]["dev"] is False
-    assert plugin(made, "show", "mine").stdout.startswith("name:        mine\n")
+    assert plugin(made, "show", "mine").stdout.startswith("name:      mine\n")
     removed = plugin(made, "remove", "mine")
     kept = Path(removed.stdout.split("kept: ")[1].strip())
     assert (kept / "demo/hi/main.sh").read_text().endswith('echo hi "$@"\n')
