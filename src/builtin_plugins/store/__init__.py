@@ -114,21 +114,21 @@ class Store:
         """
         atomic.discard(atomic.temporary(self.link))
         unused = map(self.path, self.versions({self.current, *keep}))
-        problems = []
-        for path in [*unused, *abandoned(self.directory)]:
-            try:
-                self._remove(path)
-            except OSError as failure:
-                why = f"{path} cannot be removed: {failure.strerror}"
-                problems.append(OperationError(why, f"rm -r {shlex.quote(path)}"))
-        return problems
+        paths = [*unused, *abandoned(self.directory)]
+        return [problem for path in paths for problem in self._remove(path)]
 
-    def _remove(self, path: str) -> None:
-        """Remove a version, which becomes a stage first, or a stage."""
+    def _remove(self, path: str) -> Iterator[OperationError]:
+        """Remove a version, which becomes a stage first, or a stage; yield an error if it stays."""
         name = os.path.basename(path)
-        if not name.startswith(STAGE):
-            os.rename(path, path := self._grave(name))
-        atomic.remove_tree(path)
+        try:
+            if not name.startswith(STAGE):
+                grave = self._grave(name)
+                os.rename(path, grave)
+                path = grave
+            atomic.remove_tree(path)
+        except OSError as failure:
+            why = f"{path} cannot be removed: {failure.strerror}"
+            yield OperationError(why, f"rm -r {shlex.quote(path)}")
 
     def _grave(self, version: str) -> str:
         path = self.path(f"{STAGE}{version}")

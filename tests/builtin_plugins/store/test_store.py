@@ -170,7 +170,7 @@ def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
 def test_a_version_that_cannot_be_renamed_is_reported(tmp_path: Path) -> None:
     """Nobody may rename a mount point."""
     store = store_at(tmp_path)
-    with store.locked(BUSY):
+    with store.locked():
         add(store, "1")
         mounted = ["mount", "--bind", store.path("1"), store.path("1")]
         try:
