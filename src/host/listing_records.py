@@ -30,7 +30,6 @@ class Command(Record):
 
     words        such as ("cloud", "login")
     definition   the checked content of its command.json: a `Definition`
-    directory    the folder of its command.json, "" if it is declared in Python
     origin       "commands", "plugin" (a directory or a `CommandTree`), "python" (declared) or
                  "project"
     plugin       the plugin that provides it, "" for the installation's own commands
@@ -42,13 +41,18 @@ class Command(Record):
 
     words: tuple[str, ...]
     definition: Any
-    directory: str
     origin: Literal["commands", "plugin", "python", "project"]
     plugin: str = ""
     dev: bool = False
     installed: bool | None = None
     shadows: tuple[str, ...] = ()
     project: str = ""
+
+    @property
+    def directory(self) -> str:
+        """The folder of its definition, "" if it is declared in Python."""
+        directory: str = self.definition.directory
+        return directory
 
     @property
     def missing(self) -> bool:

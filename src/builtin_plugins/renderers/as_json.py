@@ -6,25 +6,19 @@ import json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from host import Argument, Command, Listing, RequiredVariable
 
 
 def json_text(listing: Listing) -> str:
-    """Return JSON text: an object with the arrays `categories` and `commands`, one row per line."""
-    categories = _lines(
+    """Return JSON text on one line: an object with the arrays `categories` and `commands`."""
+    categories = [
         {"path": one.words, "name": one.name, "description": one.description}
         for one in listing.categories
-    )
-    commands = _lines(map(_command, listing.commands))
-    return f'{{"categories": [{categories}], "commands": [{commands}]}}\n'
-
-
-def _lines(rows: Iterable[dict[str, Any]]) -> str:
-    encode = json.JSONEncoder(check_circular=False).encode
-    return ",".join([f"\n  {encode(row)}" for row in rows])
+    ]
+    listed = {"categories": categories, "commands": [_command(one) for one in listing.commands]}
+    return f"{json.dumps(listed, check_circular=False)}\n"
 
 
 def _command(command: Command) -> dict[str, Any]:

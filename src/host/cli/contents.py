@@ -62,7 +62,6 @@ def command_of(found: Match) -> Command:
     return Command(
         words=found.words,
         definition=definition,
-        directory=definition.directory,
         origin=origin,
         plugin=found.plugin,
         dev=found.nodes[0].tree.dev,

@@ -48,16 +48,18 @@ class Record:
     # as `Assignment`, have slots instead, which makes creating them three times as fast.
 
     _fields: "ClassVar[tuple[str, ...]]" = ()
+    _known: "ClassVar[frozenset[str]]" = frozenset()
     _needed: "ClassVar[frozenset[str]]" = frozenset()
 
     def __init_subclass__(cls) -> None:
         cls._fields += tuple(cls.__annotations__)
+        cls._known = frozenset(cls._fields)
         cls._needed = frozenset([one for one in cls._fields if not hasattr(cls, one)])
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
         given = len(values) + len(named)
         named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
-        if len(named) < given or not self._needed <= named.keys() <= {*self._fields}:
+        if len(named) < given or not self._needed <= named.keys() <= self._known:
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
         self.__dict__ = named
 

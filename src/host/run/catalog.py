@@ -292,7 +292,7 @@ def _matched(
                 kept.append(node)
             else:
                 problems += node.problems
-        elif not any(earlier.holds_commands() for earlier in kept):
+        elif not (kept and any(earlier.holds_commands() for earlier in kept)):
             kept, kind = [node], "command"
             if not listing:
                 break

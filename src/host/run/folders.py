@@ -228,7 +228,7 @@ class FolderNode(Node):
                 definition = self._definition(main or self.script)
         if definition is not None:
             definition.name = definition.name or basename(self.at)
-            self.owned = self.owned or dirname(definition.file) == self.at
+            self.owned = self.owned or definition.file.startswith(f"{self.at}/")
         return definition
 
     def category(self) -> "Definition | None":
