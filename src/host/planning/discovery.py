@@ -84,6 +84,10 @@ def entry_points() -> list[Plugin]:
     found = []
     for distribution in importlib_metadata.distributions():
         try:
+            place = getattr(distribution, "_path", None)  # there is no public attribute
+            files = [place / name for name in ("entry_points.txt", "METADATA")] if place else []
+            if any(one.exists() and not one.is_file() for one in files):
+                continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=PROJECT)
             if not points:
                 continue  # before the metadata is read, which is slow

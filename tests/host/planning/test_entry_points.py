@@ -7,13 +7,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ASK = """from host.planning.discovery import entry_points
 for one in entry_points():
     print(one.name)
 """
 
 
-def test_metadata_that_is_a_directory_stops_nobody(tmp_path: Path) -> None:
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir], ids=["FIFO", "directory"])
+def test_metadata_that_is_no_file_stops_nobody(make, tmp_path: Path) -> None:
     for name, odd in (("a", "entry_points.txt"), ("b", "METADATA"), ("c", "")):
         info = tmp_path / f"{name}-1.0.dist-info"
         info.mkdir()
@@ -22,7 +25,7 @@ def test_metadata_that_is_a_directory_stops_nobody(tmp_path: Path) -> None:
         if odd != "entry_points.txt":
             (info / "entry_points.txt").write_text(f"[cli_host]\n{name} = {name}\n")
         if odd:
-            (info / odd).mkdir()
+            make(info / odd)
     done = subprocess.run(
         [sys.executable, "-c", ASK],
         env={"PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path])},
