@@ -1,4 +1,4 @@
-"""An installation whose `cli` runs as users run it, and machines to run it on."""
+"""An installation whose `cli` runs as users run it, and machines on which it runs commands."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ import rig as rigs
 
 FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
-AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # as long as the test wants
-_CONTROL = "/tmp/clf."  # short: from 28 characters on fleet uses another directory
+AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # until the test creates the file
+_CONTROL = "/tmp/clf."  # short: with 28 characters or more, fleet uses another directory
 
 
 def pytest_configure() -> None:
-    """Start processes with the default signals, whatever the caller ignores or blocks."""
+    """Let processes start with the default signals, even if the caller ignores or blocks some."""
     for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python's own
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)  # no handler outlives an exec
@@ -33,7 +33,7 @@ def pytest_configure() -> None:
 
 @dataclass
 class Done:
-    """What a finished `cli` left."""
+    """The exit status and the output of a finished `cli`."""
 
     status: int
     stdout: bytes
@@ -49,7 +49,7 @@ class Done:
 
 @dataclass
 class Cli:
-    """An installation, and the environment that its user has."""
+    """An installation, and the environment of its user."""
 
     root: Path
     home: Path
@@ -87,7 +87,7 @@ class Cli:
         return self.fleet("run", *self.on(on), "--format", "json", *chosen, env=env)
 
     def gate(self, host: str) -> Path:
-        """Return what a command on this host sees as /opt/gate; it is taken away first."""
+        """Remove the file that commands on this host see as /opt/gate; return its path."""
         path = self.rig.machines[host].root / "opt" / "gate"
         path.unlink(missing_ok=True)
         return path
@@ -107,7 +107,7 @@ class Cli:
 
 
 def init(root: Path, home: Path) -> None:
-    """Make an installation whose `cli` is this environment's."""
+    """Create an installation whose `cli` is that of this Python environment."""
     environ = {"PATH": os.environ["PATH"], "HOME": str(home)}
     subprocess.run(
         [sys.executable, "-m", "host", "self", "init", str(root), "--name", "cli"],
@@ -119,9 +119,9 @@ def init(root: Path, home: Path) -> None:
 
 @pytest.fixture(scope="session")
 def machines() -> Iterator[rigs.Rig]:
-    """Four plain machines, and odd ones: each is named after what is odd about it."""
+    """Four plain machines, and faulty or special ones, each named after its peculiarity."""
     if os.geteuid() != 0:
-        pytest.skip("sshd in namespaces of its own needs root")
+        pytest.skip("sshd in its own namespaces needs root")
     for program in ("/usr/sbin/sshd", "/usr/bin/unshare", "/usr/bin/sudo"):
         if not os.access(program, os.X_OK):
             pytest.skip(f"{program} is missing")
@@ -152,7 +152,7 @@ def machines() -> Iterator[rigs.Rig]:
 
 @pytest.fixture(scope="session")
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation to copy."""
+    """An installation for tests to copy."""
     place = tmp_path_factory.mktemp("made-once")
     init(place / "acme", place)
     return place / "acme"

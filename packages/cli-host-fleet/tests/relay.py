@@ -1,4 +1,4 @@
-"""A relay between ssh and sshd that can cut a connection, or let nothing through any more."""
+"""A relay between ssh and sshd that can cut connections or stop forwarding."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 class Relay:
-    """Listens on `port` of 127.0.0.1 and forwards to `target`; cuts itself after `most` bytes."""
+    """Forwards from `port` to `target`, both on 127.0.0.1; cuts connections after `most` bytes."""
 
     def __init__(self, target: int, most: int = 1 << 40) -> None:
         self._target = target
@@ -21,13 +21,13 @@ class Relay:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut(self) -> None:
-        """Close what is connected, as a reset would."""
+        """Close all connections, as a reset would."""
         for one in self._sockets:
-            with suppress(OSError):  # an end that has closed already
+            with suppress(OSError):  # this end is already closed
                 one.shutdown(socket.SHUT_RDWR)
 
     def freeze(self) -> None:
-        """Let nothing through: a network that is gone without a word."""
+        """Stop forwarding without closing connections, like a network that fails."""
         self._open.clear()
 
     def _accept(self) -> None:

@@ -1,7 +1,7 @@
-"""Machines on one machine: an `sshd` each, with its own name, accounts, keys and files.
+"""Simulated machines: each is an `sshd` with its own host name, accounts, keys and files.
 
-Each runs in mount and UTS namespaces of its own (`unshare -m -u`, root needed) on a port of
-127.0.0.1. Processes are shared: a test tells its own by an argument that only it uses.
+Each runs in its own mount and UTS namespaces (`unshare -m -u`, which needs root) on a port of
+127.0.0.1. All machines see all processes: a test finds its own by an argument that only it uses.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ exec /usr/sbin/sshd -D -f "$root/sshd_config" -E "$root/log"
 """
 NO_BASH = "mount --bind /dev/null /usr/bin/bash"
 NO_SUDO = "mount --bind /dev/null /usr/bin/sudo"
-# ext4 looks at each inode that went in the last minute for each new one: twenty machines on one
-# file system would measure that.
+# On ext4, creating a file checks each inode that was freed in the last minute. Twenty machines on
+# one file system would mostly measure that.
 IN_MEMORY = "mount -t tmpfs tmpfs /tmp"
 NO_EXEC = "mount -t tmpfs -o noexec tmpfs /tmp"
 NO_EXEC_AT_HOME = f"{NO_EXEC}; mount -o remount,bind,noexec /root"
@@ -59,7 +59,7 @@ NO_ROOM = "mount -t tmpfs -o size=16k tmpfs /tmp"
 
 @dataclass
 class Machine:
-    """One host; `root` holds what it has at /root, /home, /opt, /tmp and in /etc."""
+    """One host; `root` holds its /root, /home, /opt and /tmp, and its files in /etc."""
 
     name: str
     port: int
@@ -67,13 +67,13 @@ class Machine:
     process: subprocess.Popen[bytes] | None = None
 
     def leftovers(self) -> list[str]:
-        """Return what runs left in its /tmp."""
+        """Return the names of files that runs left in the machine's /tmp."""
         return sorted(path.name for path in (self.root / "tmp").glob("cli-fleet*"))
 
 
 @dataclass
 class Rig:
-    """Machines and the ssh_config that reaches them; `directory` is outside of /tmp."""
+    """Machines and an ssh_config to reach them; `directory` is outside /tmp."""
 
     directory: Path
     machines: dict[str, Machine] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class Rig:
         return machine
 
     def describe(self, name: str, port: int, *settings: str) -> None:
-        """Tell ssh of a host; ssh takes the first value, so what holds for all comes last."""
+        """Add a host to ssh_config; ssh uses the first value, so the block for all comes last."""
         self._blocks.append([f"Host {name}", f"Port {port}", *settings])
         everybody = [
             "Host *",
@@ -149,7 +149,7 @@ class Rig:
         )
 
     def wait(self) -> None:
-        """Return when every machine listens."""
+        """Wait until every machine listens."""
         for machine in self.machines.values():
             wait_for(lambda port=machine.port: listens(port), f"sshd of {machine.name}")
 
@@ -162,7 +162,7 @@ class Rig:
 
 
 def open_rig(names: Iterable[str] = (), faults: str = "") -> Rig:
-    """Make a rig with a client's key, an ssh_config and the machines `names`, all alike."""
+    """Create a rig with a client key, an ssh_config and a machine of each name, all alike."""
     os.makedirs("/run/sshd", exist_ok=True)
     rig = Rig(Path(tempfile.mkdtemp(prefix="cli-fleet-rig.", dir="/var/tmp")))
     rig.directory.chmod(0o755)
@@ -174,14 +174,14 @@ def open_rig(names: Iterable[str] = (), faults: str = "") -> Rig:
 
 
 def _kept() -> str:
-    """Return where this Python is, if a machine's own directories would hide it."""
+    """Return the directories of this Python that a machine's own directories would hide."""
     hidden = ("/root/", "/home/", "/opt/", "/tmp/")
     return " ".join(path for path in {sys.prefix, sys.base_prefix} if path.startswith(hidden))
 
 
 @contextlib.contextmanager
 def opened(*names: str) -> Iterator[Rig]:
-    """Give machines of one's own, and end them."""
+    """Yield a rig for one test, and end its machines."""
     rig = open_rig(names)
     try:
         yield rig
@@ -197,7 +197,7 @@ _ports = itertools.count(20000 + os.getpid() * 128 % 12000)
 
 
 def free_port() -> int:
-    """Return a port that nobody has and, below those that the kernel gives out, nobody gets."""
+    """Return an unused port below the range from which the kernel assigns ports."""
     for port in _ports:
         with socket.socket() as found, contextlib.suppress(OSError):
             found.bind(("127.0.0.1", port))
@@ -212,7 +212,7 @@ def listens(port: int) -> bool:
 
 
 def wait_for(condition: object, what: str, seconds: float = 60) -> None:
-    """Return as soon as `condition()` holds; fail when it does not in time."""
+    """Wait until `condition()` is true; fail after `seconds`."""
     end = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]
         assert time.monotonic() < end, f"in vain: {what}"
@@ -220,7 +220,7 @@ def wait_for(condition: object, what: str, seconds: float = 60) -> None:
 
 
 def running(mark: str) -> list[int]:
-    """Return the processes that have `mark` in their argv, this one aside."""
+    """Return the ids of the other processes that have `mark` in their argv."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:

@@ -1,4 +1,4 @@
-"""Another user by sudo: without a password, with one that is asked for, and without sudo."""
+"""Run as another user: with sudo without a password, with a password, and without sudo."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_there_is_no_sudo(cli: Cli) -> None:
     ],
 )
 def test_one_password_for_all(deploy: Cli, password: str, expected: dict[str, str]) -> None:
-    """It is asked for once; a host that needs none does without."""
+    """The password is asked for once; a host that needs no password ignores it."""
     argv = deploy.argv("run", *deploy.on("deploy-web[01-02]"), "--become-ask", "demo", "do")
     controller, terminal = pty.openpty()
     process = subprocess.Popen(

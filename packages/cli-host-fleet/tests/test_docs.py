@@ -1,4 +1,4 @@
-"""Every command that docs/fleet.md shows is run."""
+"""Run every command that docs/fleet.md shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What hosts, networks and commands do wrong, each over real sshd."""
+"""Faults of hosts, networks and commands, each over a real sshd."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from conftest import AT_THE_GATE, FULL, Cli
         ("stranger", "unreachable", "No ED25519 host key is known for stranger "),
         ("impostor", "unreachable", "Host key for impostor has changed "),
         ("nobash", "refused", "no bash on this host"),
-        ("noroom", "refused", "cannot be filled: tar: "),
-        ("noexecs", "refused", "/tmp is mounted noexec, and /root cannot replace it: it is noexec"),
+        ("noroom", "refused", "cannot unpack the files to "),
+        ("noexecs", "refused", "/tmp is mounted noexec, and /root cannot be used instead: "),
     ],
 )
 def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> None:
-    """One host's trouble is its own, in one line; the command did not begin there."""
+    """A host's fault is reported in one line; the command does not start there, but elsewhere."""
     mark = cli.rig.machines["web03"].root / "opt" / "ran"
     cli.command("echo >/opt/ran\n")
     done = cli.run(f"web01,{host}")
@@ -41,7 +41,7 @@ def test_a_host_that_cannot(cli: Cli, host: str, state: str, reason: str) -> Non
 
 @pytest.mark.parametrize("user", ["root", "deploy"])
 def test_tmp_mounted_noexec(cli: Cli, user: str) -> None:
-    """HOME replaces /tmp: the script, its helper and its files are found there, then removed."""
+    """HOME replaces /tmp: it holds the script, its helper and its files until the run ends."""
     cli.command(
         '#!/bin/bash\nset -e\n"$CLI_DIR/commands/demo/do/tool" "$1" $(cat)\n'
         '[[ $0 == "$CLI_DIR"/* && -d $LIB_DIR ]]\nlog_info found\n',
@@ -69,7 +69,7 @@ def test_an_installed_program_needs_no_exec_in_tmp(cli: Cli) -> None:
 
 
 def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
-    """Nor over a connection that was kept for the real one, at the same address."""
+    """An impostor runs nothing over a connection kept for the real host of the same address."""
     cli.command("true\n")
     assert cli.run("web03").status == 0
     mark = cli.rig.machines["web03"].root / "opt" / "ran"
@@ -90,7 +90,7 @@ def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
     ],
 )
 def test_a_gateway_that_cannot(cli: Cli, host: str, reason: str) -> None:
-    """ssh drops what a gateway's ssh prints if it is to keep the connection."""
+    """ssh drops the output of a gateway's ssh if the connection is to be kept."""
     cli.command("true\n")
     one = cli.run(host, "--keep-connections", "0").hosts()[host]
     assert one["state"] == "unreachable"
@@ -98,7 +98,7 @@ def test_a_gateway_that_cannot(cli: Cli, host: str, reason: str) -> None:
 
 
 def test_a_black_hole(cli: Cli) -> None:
-    """It takes the connection and says nothing."""
+    """The host accepts the connection and sends nothing."""
     with socket.socket() as hole:
         hole.bind(("127.0.0.1", 0))
         hole.listen()
@@ -120,7 +120,7 @@ def test_another_login_shell(cli: Cli, shell: str) -> None:
 
 
 def test_a_login_that_prints(cli: Cli) -> None:
-    """Banner, rc file: neither is taken for the command's output."""
+    """The output of a banner or an rc file is not mistaken for the command's output."""
     cli.command("pwd; echo oh >&2\n")
     one = cli.run("noisy").hosts()["noisy"]
     assert (one["state"], one["stdout"], one["stderr"]) == ("ok", "/opt\n", "oh\n")
@@ -163,7 +163,7 @@ def test_bytes_arrive_intact(cli: Cli) -> None:
 
 
 def test_a_long_line_is_whole_and_holds_nobody_up(cli: Cli) -> None:
-    """10 MB without an end: others' lines come before it, none within it."""
+    """A line of 10 MB: lines of other hosts come before it, and none interrupts it."""
     half = cli.rig.machines["web01"].root / "opt" / "half-a-line"
     half.unlink(missing_ok=True)
     gates = [cli.gate(host) for host in ("web01", "web02")]
@@ -184,7 +184,7 @@ def test_a_long_line_is_whole_and_holds_nobody_up(cli: Cli) -> None:
 
 @pytest.mark.parametrize("form", ["text", "json"])
 def test_a_flood_does_not_fill_memory(cli: Cli, form: str, tmp_path: Path) -> None:
-    """100 MB from a host arrive whole, in a controller that may not grow."""
+    """100 MB from a host arrive complete in a controller whose memory is limited."""
     megabytes = 100 if FULL else 30
     cli.command(f"yes 0123456789abcde | head -c {megabytes}000000\n")
     limit = 250 << 20
@@ -205,7 +205,7 @@ def test_a_flood_does_not_fill_memory(cli: Cli, form: str, tmp_path: Path) -> No
 
 
 def test_a_flood_of_one_host_does_not_hold_up_another(cli: Cli) -> None:
-    """It comes through while the flood, which ends only then, goes on."""
+    """The other host's output arrives during the flood, which ends only afterwards."""
     gates = [cli.gate(host) for host in ("web01", "web02")]
     cli.command(
         f"[[ $HOSTNAME == web02 ]] && {{ {AT_THE_GATE}; echo through; exit; }}\n"

@@ -1,4 +1,4 @@
-"""A program that is on the hosts: run by `--installed`, compared by `fleet check`."""
+"""A program that is installed on the hosts: `--installed` runs it, `fleet check` compares it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from conftest import Cli, init
 
 @pytest.fixture
 def there(cli: Cli) -> Iterator[Cli]:
-    """/opt/acme on web01 has the command of here, on web02 another; web03 has no program."""
+    """web01 has the local command in /opt/acme, web02 a changed one, and web03 no program."""
     cli.command(
         'echo "$COMMAND_NAME ${RANK-unset} $*"\n', envs={"RANK": "here"}, env_files=[".env"]
     )
@@ -54,7 +54,7 @@ def test_check_tells_what_differs(there: Cli) -> None:
     assert done.status == 4
     assert {name: (one["state"], one["reason"]) for name, one in done.hosts().items()} == {
         "web01": ("ok", None),
-        "web02": ("failed", "differs from here: extra.txt, main.sh"),
+        "web02": ("failed", "differs from the local files: extra.txt, main.sh"),
         "web03": ("failed", "check: line 1: /opt/acme/core/cli: No such file or directory"),
         "down": ("unreachable", done.hosts()["down"]["reason"]),
     }
@@ -78,7 +78,9 @@ def test_check_of_elevation(cli: Cli) -> None:
     cli.command("true\n")
     done = cli.fleet("check", *cli.on("web01,nosudo"), "--become", "demo", "do")
     assert done.status == 1
-    told = [line.split()[:2] for line in done.stderr.splitlines()[1:3]]  # each as it ends
+    told = [
+        line.split()[:2] for line in done.stderr.splitlines()[1:3]
+    ]  # in the order in which hosts end
     assert sorted(told) == [["nosudo", "refused"], ["web01", "ok"]]
 
 
@@ -87,5 +89,5 @@ def test_a_python_command_is_not_shipped(cli: Cli) -> None:
     assert done.status == 2
     assert done.stderr == (
         "cli fleet run: fleet hosts: a Python command cannot be shipped; "
-        "--installed PATH runs the program that is on the hosts\n"
+        "to run the program that is installed on the hosts: --installed PATH\n"
     )

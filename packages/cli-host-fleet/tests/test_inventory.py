@@ -1,4 +1,4 @@
-"""Which hosts a set means: names of ssh_config, ClusterShell's notation, Ansible's JSON."""
+"""The hosts of a set: names in ssh_config, ClusterShell's notation, Ansible's JSON."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_user_does_not_hide_a_host_from_except() -> None:
 
 
 def test_two_users_of_a_host() -> None:
-    with pytest.raises(FleetError, match="web1 as me and as you"):
+    with pytest.raises(FleetError, match="web1 has two users: me, you"):
         names_of("me@web1,you@web[1-2]", "", Inventory({}), list)
 
 
@@ -152,7 +152,7 @@ def test_hosts_of_ssh_config(cli: Cli) -> None:
 
 
 def test_all_are_the_hosts_that_ssh_config_names(cli: Cli) -> None:
-    """The example groups that come with ClusterShell's package are nobody's hosts."""
+    """The example groups in ClusterShell's package are ignored."""
     assert cli.fleet("hosts", *cli.on("@all&web[01-02]")).stdout == b"web01\nweb02\n"
     assert b"example" not in cli.fleet("hosts", *cli.on("@all")).stdout
 
@@ -167,7 +167,7 @@ def test_groups_of_clustershell(cli: Cli) -> None:
 
 @pytest.mark.parametrize("executable", [False, True])
 def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
-    """A file, or a program called with `--list`; connection settings are the inventory's."""
+    """The inventory is a file or a program, and sets the address, the port and the user."""
     port = cli.rig.machines["web02"].port
     own = {"ansible_host": "127.0.0.1", "ansible_port": port, "ansible_user": "deploy", "X": 1}
     listing = {"app": {"hosts": ["app1"]}, "_meta": {"hostvars": {"app1": own}}}
@@ -193,7 +193,7 @@ def test_an_inventory_reaches_its_hosts(cli: Cli, executable: bool) -> None:
 
 
 def test_settings_of_ansible_that_have_no_effect(cli: Cli) -> None:
-    """Those of the chosen hosts are named, once."""
+    """A warning names each ignored setting of the selected hosts once."""
     keys = ("become", "ssh_private_key_file", "ssh_common_args", "connection", "password", "x")
     own = {f"ansible_{key}": "1" for key in keys} | {"ansible_port": 22, "ansible_ssh_user": "me"}
     listing = {
@@ -207,14 +207,14 @@ def test_settings_of_ansible_that_have_no_effect(cli: Cli) -> None:
     assert told.stderr == (
         f"cli fleet hosts: warning: {file}: ignored: ansible_become, ansible_connection, "
         "ansible_password, ansible_ssh_common_args, ansible_ssh_private_key_file and 1 more; "
-        "ssh_config sets how to connect, --become who runs the command\n"
+        "set the connection in ssh_config, and the command's user with --become-user\n"
     )
     one = cli.fleet("hosts", "--on", "app2", "--inventory", str(file))
     assert "ignored: ansible_connection; " in one.stderr
 
 
 def test_who_logs_in(cli: Cli) -> None:
-    """The user before `@`, `-l`, and for `@failed` the user of the last run."""
+    """The login is the user before `@`, or `-l`, or, for `@failed`, the user of the last run."""
     machine = cli.rig.machines["web01"]
     cli.rig.describe("plain", machine.port, f"HostKeyAlias [127.0.0.1]:{machine.port}")
     cli.command("id -un; exit 1\n")

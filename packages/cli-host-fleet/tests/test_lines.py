@@ -1,4 +1,4 @@
-"""Chunks of bytes → whole lines with their host."""
+"""Chunks of bytes become whole lines, prefixed with the host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What must never happen: a test for each sentence of the list in docs/fleet.md."""
+"""Events that must never happen: a test for each sentence of the list in docs/fleet.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mark() -> Iterator[str]:
 
 
 def _gone(cli: Cli, mark: str) -> Callable[[], bool]:
-    """Return a look at whether no process and no directory of a run is left on a host."""
+    """Return a function that checks that a run left no process and no directory on a host."""
 
     def look() -> bool:
         left = [one for machine in cli.rig.machines.values() for one in machine.leftovers()]
@@ -39,14 +39,14 @@ def _gone(cli: Cli, mark: str) -> Callable[[], bool]:
     return look
 
 
-# A command that ignores TERM, and has children that do.
+# A command that ignores TERM, and whose children ignore TERM.
 _STUBBORN = "trap '' TERM HUP INT; echo up; sleep {0} & sleep {0}; sleep {0}; sleep {0}\n"
 _POLITE = "echo up; sleep {0}\n"
 
 
 @pytest.mark.parametrize("become", [(), ("--become",)], ids=["as it is", "become"])
 def test_a_timeout_leaves_nothing(cli: Cli, mark: str, become: tuple[str, ...]) -> None:
-    """Neither of one that ignores TERM nor of a polite one."""
+    """Neither a command that ignores TERM nor one that obeys it leaves anything."""
     stubborn, polite = _STUBBORN.format(mark), _POLITE.format(mark)
     cli.command(f"if [[ $HOSTNAME == web01 ]]; then {stubborn}else {polite}fi\n")
     done = cli.run("web[01-02]", "--timeout", "4", *become)
@@ -105,7 +105,7 @@ def test_a_connection_cut_in_the_middle_leaves_nothing(cli: Cli, mark: str) -> N
 
 @pytest.mark.skipif(not FULL, reason="takes two minutes; set FULL_SWEEP=1")
 def test_a_network_that_is_gone_without_a_word_leaves_nothing(cli: Cli, mark: str) -> None:
-    """Nobody closes anything: ssh notices within a minute, the host within two."""
+    """No connection is closed: ssh notices within one minute, and the host within two."""
     port = cli.rig.machines["web01"].port
     relay = Relay(port)
     cli.rig.describe("gone", relay.port, f"HostKeyAlias [127.0.0.1]:{port}")
@@ -122,7 +122,7 @@ def test_a_network_that_is_gone_without_a_word_leaves_nothing(cli: Cli, mark: st
 
 
 def test_a_cut_while_the_command_is_sent_runs_nothing(cli: Cli, tmp_path: Path) -> None:
-    """Half of a tar is no command."""
+    """Half of an archive runs no command."""
     port = cli.rig.machines["web01"].port
     relay = Relay(port, 1_000_000)
     cli.rig.describe("half", relay.port, f"HostKeyAlias [127.0.0.1]:{port}")
@@ -136,7 +136,7 @@ def test_a_cut_while_the_command_is_sent_runs_nothing(cli: Cli, tmp_path: Path) 
 
 
 def test_no_secret_on_any_argv_or_in_a_file_that_stays(cli: Cli, mark: str) -> None:
-    """Variables, arguments and stdin reach the command; only its own argv shows arguments."""
+    """Variables, arguments and stdin reach the command; only the command's argv shows arguments."""
     cli.command(
         f'[[ ${{#TOKEN}} == {len(_SECRET)} && $(cat) == "$TOKEN" ]] || exit 9\nsleep {mark} & '
         f"exec sleep {mark}\n",
@@ -192,7 +192,7 @@ _WRITES_ON = "echo up; setsid bash -c 'while :; do echo more; {0}; done' {1} & {
 def test_a_process_that_keeps_writing_does_not_hold_up_the_end(
     cli: Cli, mark: str, pace: str, stream: str
 ) -> None:
-    """The command ends by itself on one host, by the deadline on the other."""
+    """The command ends by itself on one host, and because of --timeout on the other."""
     ending = "[[ $HOSTNAME == web01 ]] && exit 3; sleep 100"
     cli.command(stream + _WRITES_ON.format(pace, mark, ending))
     hosts = cli.run("web[01-02]", "--timeout", "3", "--keep-connections", "0").hosts()
@@ -232,7 +232,7 @@ def test_ctrl_c_ends_a_run_whose_output_nobody_reads(cli: Cli, mark: str, form: 
 
 
 def test_a_slow_reader_gets_all_output(cli: Cli) -> None:
-    """The command ends long before its output is read."""
+    """The command ends long before all of its output is read."""
     cli.command("yes 0123456789abcde | head -c 1600000\n")
     process = cli.start("run", *cli.on("web01"), "demo", "do")
     assert process.stdout is not None
@@ -277,11 +277,14 @@ def test_no_room_for_the_output_is_told(cli: Cli) -> None:
         process = cli.start("run", *cli.on("web01"), "demo", "do", stdout=full)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert said.decode().splitlines()[-1] == "cli fleet run: output: No space left on device"
+    assert (
+        said.decode().splitlines()[-1]
+        == "cli fleet run: cannot write the output: No space left on device"
+    )
 
 
 def test_twenty_at_once(cli: Cli) -> None:
-    """Each line is one host's whole line, and every host's lines are all there."""
+    """Each line is a whole line of one host, and no line is missing."""
     for number in range(5, 21):
         if f"web{number:02}" not in cli.rig.machines:
             cli.rig.add(f"web{number:02}")

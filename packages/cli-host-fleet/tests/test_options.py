@@ -1,4 +1,4 @@
-"""Options of `fleet run` that are not about hosts: what is shown, asked, sent and refused."""
+"""Options of `fleet run` that do not select hosts."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
     cli.command("echo ran\n", confirm="Restart?")
     refused = cli.run("web01")
     assert (refused.status, refused.stdout) == (1, b"")
-    assert refused.stderr == "cli fleet run: demo do: needs a confirmation; to confirm: --yes\n"
+    assert refused.stderr == "cli fleet run: demo do: needs confirmation; to confirm: --yes\n"
     assert cli.run("web01", "--yes").states() == {"web01": "ok"}
     assert cli.run("web01", env={"CLI_YES": "1"}).states() == {"web01": "ok"}
 
@@ -141,11 +141,11 @@ def test_a_command_that_asks_first(cli: Cli) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--env", "NOT_SET", "demo", "do"), "--env NOT_SET: there is no such variable here"),
-        (("--env", "a.b", "demo", "do"), "--env a.b: there is no such variable here"),
+        (("--env", "NOT_SET", "demo", "do"), "--env NOT_SET: no variable of that name is set"),
+        (("--env", "a.b", "demo", "do"), "--env a.b: no variable of that name is set"),
         (("--keep-connections", "x", "demo", "do"), "--keep-connections x: expected a time"),
         (("--stdin", "/missing", "demo", "do"), "--stdin /missing: No such file or directory"),
-        (("--become-user", "-x", "demo", "do"), "--become-user -x: not the name of a user"),
+        (("--become-user", "-x", "demo", "do"), "--become-user -x: not a valid user name"),
         (("--inventory", "/missing", "demo", "do"), "/missing: No such file or directory"),
         (("demo", "dod"), " demo do?"),
         (("--serial", "x", "demo", "do"), "expected a number of hosts or a percentage"),
@@ -160,7 +160,7 @@ def test_what_is_refused_before_anything_runs(cli: Cli, words: tuple[str, ...], 
 
 
 def test_the_live_view_on_a_terminal(cli: Cli) -> None:
-    """One line that is erased before output; plain text where NO_COLOR asks for it."""
+    """A live line is erased before each output; with NO_COLOR there is only plain text."""
     cli.command("sleep 0.4; echo done; [[ $HOSTNAME == web01 ]]\n")
     argv = cli.argv("run", *cli.on("web[01-02]"), "demo", "do")
     shown = _on_a_terminal(argv, cli.environ({"TERM": "xterm"}))

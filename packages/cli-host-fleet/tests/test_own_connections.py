@@ -11,7 +11,7 @@ import pytest
 import rig as rigs
 from conftest import Cli
 
-_NOTHING_HERE = "Port 1"  # only a connection that exists already leads to the host
+_NOTHING_HERE = "Port 1"  # so only an existing connection leads to the host
 
 
 class Own:
@@ -24,13 +24,13 @@ class Own:
         self.path = self.directory / "mine"
 
     def open(self, host: str) -> None:
-        """Log in by hand and keep the connection, which is at `path`."""
+        """Log in as the user would, and keep the connection, whose socket is `path`."""
         config = str(self._cli.rig.ssh_config)
         argv = ["ssh", "-F", config, "-M", "-S", str(self.path), "-N", "-f", host]
         subprocess.run(argv, check=True, stderr=subprocess.DEVNULL)
 
     def run(self, *settings: str, given: tuple[str, ...] = ()) -> dict[str, str]:
-        """Return the result of `mine` whose block has these settings."""
+        """Return the result of a run on `mine`, whose block has these settings."""
         lines = ["Host mine", f"ControlPath {self.path}", *settings]
         config = self.directory / "config"
         config.write_text("\n  ".join(lines) + "\n" + self._cli.rig.ssh_config.read_text())
@@ -90,7 +90,7 @@ def test_a_master_that_ends_with_its_session_is_not_made(cli: Cli, own: Own) -> 
 def test_a_connection_whose_key_nobody_compared_is_not_used(
     own: Own, settings: tuple[str, ...], given: tuple[str, ...]
 ) -> None:
-    """Nor one of the user's if --keep-connections asks for others."""
+    """The user's connection is not used either if --keep-connections is given."""
     own.open("web01")
     one = own.run(_NOTHING_HERE, "ControlPersist 60", *settings, given=given)
     assert (one["state"], one["stdout"]) == ("unreachable", "")

@@ -1,4 +1,4 @@
-"""The package itself: what it takes of ClusterShell, and that its commands are declared."""
+"""The package itself: its use of ClusterShell, and the declaration of its commands."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MODULES = sorted(_SOURCE.glob("*.py"))
     ],
 )
 def test_private_names_of_clustershell(kind: type, justified: set[str]) -> None:
-    """The classes that extend its own use and redefine no other name with an underscore."""
+    """A class that extends ClusterShell's uses and overrides only the `justified` private names."""
     bases = [base for base in kind.__mro__ if base.__module__.startswith("ClusterShell.")]
     private = re.compile(r"\b(?:def |self\.)(_[a-z]\w*)")
     theirs = {name for base in bases for name in private.findall(inspect.getsource(base))}
@@ -69,7 +69,7 @@ def test_each_has_a_page_of_its_own(cli: Cli, word: str) -> None:
 
 
 def test_settings_of_the_installation_do_not_reach_the_controller(cli: Cli) -> None:
-    """`"sources": false`: SSH_AUTH_SOCK or PATH in settings.conf are for commands."""
+    """`"sources": false`: settings.conf sets SSH_AUTH_SOCK and PATH only for commands."""
     cli.command("true\n")
     (cli.root / "config" / "settings.conf").write_text("PATH=/nowhere\nHOME=/nowhere\n")
     assert cli.run("web01").status == 0

@@ -1,4 +1,4 @@
-"""The bytes of a connection, cut at every place."""
+"""The bytes of a connection, split at every position."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_a_report_is_taken_before_the_greeting_too() -> None:
 
 
 def test_a_host_that_is_sent_less_than_all_runs_nothing(tmp_path: Path) -> None:
-    """Cut at the end of an item, before it, or within the tar: half a word is no word."""
+    """The stream is cut after an item, within an item, or within the archive."""
     shipment, stem = Shipment(), stem_of_a_run()
     shipment.add_text("run.sh", script("run.sh"))
     shipment.close()

@@ -1,4 +1,4 @@
-"""How a connection's end is judged, and what the run's status is."""
+"""The state of a connection that has ended, and the exit status of a run."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_exit_status(states: str, status: int) -> None:
     ],
 )
 def test_an_end_that_nobody_confirmed_is_told(ending: Ending, doubt: bool) -> None:
-    assert judge(ending)[2].endswith("did not say that it has ended") == doubt
+    assert judge(ending)[2].endswith("did not confirm that the command ended") == doubt
 
 
 def test_counts() -> None:

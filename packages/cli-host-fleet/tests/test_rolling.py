@@ -1,4 +1,4 @@
-"""Batches, how many may fail, attempts, and those that failed last time."""
+"""Batches, the number of hosts that may fail, retries, and the hosts of `@failed`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_rolling_run_stops_at_the_first_batch_that_fails(cli: Cli) -> None:
         "web03": "skipped",
         "web04": "skipped",
     }
-    assert done.hosts()["web03"]["reason"] == "too many hosts failed before it"
+    assert done.hosts()["web03"]["reason"] == "too many hosts failed before this one"
     assert done.hosts()["web03"]["attempts"] == 0
     again = cli.run("@failed", "--serial", "50%", "--max-fail", "1")
     assert again.states() == {"web02": "failed", "web03": "ok", "web04": "ok"}
@@ -86,4 +86,4 @@ def test_nothing_failed(cli: Cli) -> None:
     )
     assert cli.run("web01").status == 0
     none = cli.fleet("run", *cli.on("@failed"), "demo", "do")
-    assert none.stderr == "cli fleet run: @failed: nothing failed last time\n"
+    assert none.stderr == "cli fleet run: @failed: no host failed in the last run\n"

@@ -1,4 +1,4 @@
-"""SPEC 2.6 on hosts: which variables arrive, and with whose values."""
+"""SPEC 2.6 on hosts: the variables that reach a command, and the origin of their values."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def ranked(cli: Cli) -> Cli:
 
 @pytest.mark.parametrize("caller", [None, "90", "60", "30", ""])
 def test_the_worked_case(ranked: Cli, caller: str | None) -> None:
-    """Equal values and empty ones included: the caller's is never changed."""
+    """The caller's value is never changed, even if it is empty or equal to another one."""
     env = {} if caller is None else {"TIMEOUT": caller}
     expected = "60" if caller is None else caller
     assert _seen(ranked, "demo", "do", "TIMEOUT", env=env) == {"TIMEOUT": expected}

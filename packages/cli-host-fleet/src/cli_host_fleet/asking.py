@@ -10,8 +10,8 @@ from typing import Any
 
 import click
 
-from cli_host_fleet.conversation import Elevation
 from cli_host_fleet.problem import FleetError, NotAgreedError
+from cli_host_fleet.session import Elevation
 from host import Command
 
 
@@ -21,19 +21,19 @@ def confirm(command: Command, hosts: Sequence[str], agreed: bool) -> None:
     if not question or agreed or os.environ.get("CLI_YES") == "1":
         return
     if not sys.stdin.isatty():
-        raise NotAgreedError(f"{' '.join(command.words)}: needs a confirmation; to confirm: --yes")
-    shown = ", ".join(hosts[:5]) + (" …" if len(hosts) > 5 else "")
-    if not click.confirm(f"{question} ({len(hosts)} hosts: {shown})", err=True):
+        raise NotAgreedError(f"{' '.join(command.words)}: needs confirmation; to confirm: --yes")
+    shown = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
+    if not click.confirm(f"{question} (hosts: {shown})", err=True):
         raise NotAgreedError("not confirmed; nothing was run")
 
 
 def become(given: Mapping[str, Any]) -> Elevation | None:
-    """Return the user to run the command as; ask for sudo's password if requested."""
+    """Return the user to run the command as, if any; ask for sudo's password if requested."""
     user, ask = given["become_user"] or "root", given["become_ask"]
     if not (given["become"] or given["become_user"] or ask):
         return None
     if user.startswith("-"):
-        raise FleetError(f"--become-user {user}: not the name of a user")
+        raise FleetError(f"--become-user {user}: not a valid user name")
     if not ask:
         return Elevation(user)
     try:

@@ -1,4 +1,4 @@
-"""`fleet check`: check that hosts can run a command, and that their files equal the local ones."""
+"""`fleet check`: check that hosts can run a command, and compare its files with the local ones."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import click
 
 from cli_host_fleet import protocol
 from cli_host_fleet.asking import become
-from cli_host_fleet.conversation import Output
 from cli_host_fleet.fleet import Fleet, Options, View, die_of
 from cli_host_fleet.job import Job, Order, ShippedJob, choose, there
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.protocol import Facts
 from cli_host_fleet.results import Result, exit_status
+from cli_host_fleet.session import Output
 from cli_host_fleet.ssh import Host
 from cli_host_fleet.targets import Targets, calling, connecting_options, target_options
 from cli_host_fleet.text_view import TextView
@@ -32,7 +32,7 @@ _MOST_NAMED = 5
 @click.command(context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
-@click.option("--installed", default="", metavar="PATH", help="Compare with the program at PATH.")
+@click.option("--installed", default="", metavar="PATH", help="Compare with PATH on the hosts.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
@@ -90,7 +90,7 @@ class InstalledCheck(Job):
 
 
 class CheckView:
-    """Passes results to another view, with differences that the hosts' checksums show."""
+    """Passes results to another view, and adds differences between local and remote checksums."""
 
     def __init__(self, view: View, sums: Mapping[str, str] | None) -> None:
         self.results: list[Result] = []
@@ -113,7 +113,7 @@ class CheckView:
     def finished(self, result: Result) -> None:
         printed = self._printed.pop(result.host, _Printed()).streams
         if result.state == "failed":
-            reason = protocol.useful_line(printed["stderr"]) or "its check failed"
+            reason = protocol.useful_line(printed["stderr"]) or "the check failed"
             result = replace(result, reason=reason)
         elif result.state == "ok" and self._sums is not None:
             differences = drift(self._sums, read_sums(printed["stdout"]))
@@ -138,7 +138,7 @@ class _Printed:
 
 
 def checksums(directory: str) -> dict[str, str]:
-    """Return the sha256 of each file below a command's folder, except files of variables."""
+    """Return the SHA-256 of each file below a command's folder, except `.env` files."""
     found = {}
     for path in sorted(Path(directory).rglob("*")):
         if path.is_file() and not path.is_symlink() and not path.name.startswith(".env"):
@@ -148,7 +148,7 @@ def checksums(directory: str) -> dict[str, str]:
 
 
 def read_sums(printed: bytes) -> dict[str, str]:
-    """Parse lines of `sha256sum`."""
+    """Parse the output of `sha256sum`."""
     pairs = (line.split(b" ", 1) for line in printed.splitlines() if b" " in line)
     return {
         os.fsdecode(name.lstrip(b" *").removeprefix(b"./")): digest.decode()
@@ -157,11 +157,11 @@ def read_sums(printed: bytes) -> dict[str, str]:
 
 
 def drift(here: Mapping[str, str], elsewhere: Mapping[str, str]) -> str:
-    """Return how a host's files differ from the local ones, "" if they do not."""
+    """Return how a host's files differ from the local ones, or "" if they do not."""
     names = sorted({*here, *elsewhere})
     different = [name for name in names if here.get(name) != elsewhere.get(name)]
     if not different:
         return ""
     more = len(different) - _MOST_NAMED
     shown = ", ".join(different[:_MOST_NAMED])
-    return f"differs from here: {shown}{f' and {more} more' if more > 0 else ''}"
+    return f"differs from the local files: {shown}{f' and {more} more' if more > 0 else ''}"

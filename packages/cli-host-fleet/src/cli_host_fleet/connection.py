@@ -13,30 +13,31 @@ from typing import Any
 from ClusterShell.Worker.EngineClient import EngineClient, EngineClientEOF
 from ClusterShell.Worker.Worker import Worker
 
-from cli_host_fleet.conversation import Conversation
 from cli_host_fleet.lifelines import Lifelines
 from cli_host_fleet.results import Result, Stop, judge
+from cli_host_fleet.session import Session
 
-_GRACE = 8.0  # seconds for a host to end a process group, which takes it up to 3
-_DRAIN = 1.0  # seconds of output after the command's end, from processes that it left
+_GRACE = 8.0  # seconds that a host gets to end a process group; it needs up to 3
+_DRAIN = 1.0  # seconds to read output of processes that outlive the command
 _CHUNK = 1 << 16
 
 
 class Connection(EngineClient):  # type: ignore[misc]
-    """Transports a conversation; `ended` is called with the result when ssh has exited.
+    """Connects a session to an ssh process; calls `ended` with the result when ssh has exited.
 
-    `call` is ssh's argv and environment, `seconds` the time limits of greeting and command.
+    `call` is ssh's argv and environment; `seconds` are the time limits of the greeting and of the
+    command.
 
-    ClusterShell's engine calls five methods of a client that have no public names. `_start`,
-    `_handle_read` and `_close` are abstract; `_handle_write` takes the next piece to send, and
-    `_close_stream` makes the lifelines forget a descriptor before it is closed.
+    ClusterShell's engine calls five methods of a client whose names begin with an underscore.
+    `_start`, `_handle_read` and `_close` are abstract; `_handle_write` takes the next piece to
+    send, and `_close_stream` makes the lifelines forget a descriptor before it is closed.
     """
 
     def __init__(
         self,
         host: str,
         call: tuple[list[str], dict[str, str]],
-        conversation: Conversation,
+        session: Session,
         lifelines: Lifelines,
         seconds: tuple[float, float],
         ended: Callable[[Result], None],
@@ -44,7 +45,7 @@ class Connection(EngineClient):  # type: ignore[misc]
     ) -> None:
         until_greeting, self._until_end = seconds
         super().__init__(Worker(None), host, True, None, False)
-        self.conversation = conversation
+        self.session = session
         self._loop = loop
         self._deadline = time.monotonic() + until_greeting
         self._argv, self._environ = call
@@ -55,13 +56,13 @@ class Connection(EngineClient):  # type: ignore[misc]
         self._running = False
 
     def stop(self, why: Stop) -> None:
-        """Stop the remote command by closing the lifeline; end ssh at once if nothing runs."""
-        conversation = self.conversation
-        if conversation.over:
+        """Stop the remote command by closing ssh's stdin; if no command runs, end ssh at once."""
+        session = self.session
+        if session.over:
             self._limit(_DRAIN)
-        elif not conversation.stopped:
-            conversation.stopped = why
-            if conversation.running:
+        elif not session.stopped:
+            session.stopped = why
+            if session.running:
                 self._hang_up()
                 self._limit(_GRACE)
             else:
@@ -69,16 +70,16 @@ class Connection(EngineClient):  # type: ignore[misc]
 
     def check(self) -> None:
         """Stop if the deadline has passed; must be called several times a second."""
-        conversation = self.conversation
-        if conversation.over and {"stdout", "stderr"} & self.streams.keys() <= conversation.ended:
+        session = self.session
+        if session.over and {"stdout", "stderr"} & self.streams.keys() <= session.ended:
             self._limit(_DRAIN)
         if time.monotonic() < self._deadline:
             return
-        if conversation.over or conversation.stopped:
+        if session.over or session.stopped:
             self.abort()
         else:
             self._deadline = math.inf
-            self.stop("timeout" if conversation.running else "no answer")
+            self.stop("timeout" if session.running else "no answer")
 
     def _limit(self, seconds: float) -> None:
         """Set the deadline at most `seconds` from now; it never moves later."""
@@ -105,15 +106,15 @@ class Connection(EngineClient):  # type: ignore[misc]
         return self
 
     def _handle_read(self, sname: str) -> None:
-        conversation = self.conversation
+        session = self.session
         data = os.read(self.streams[sname].fd, _CHUNK)
         if not data:
             raise EngineClientEOF
         self._loop.set_reading(self, sname)
-        self._send(conversation.heard(sname, data))
-        if conversation.over:
+        self._send(session.heard(sname, data))
+        if session.over:
             self._hang_up()
-        elif conversation.running and not self._running:
+        elif session.running and not self._running:
             self._running = True
             self._deadline = time.monotonic() + self._until_end
 
@@ -128,15 +129,15 @@ class Connection(EngineClient):  # type: ignore[misc]
         stream = self.streams[sname]
         if not stream.wbuf:
             stream.wbuf = next(self._outgoing, b"")
-            if not stream.wbuf and self.conversation.running:
+            if not stream.wbuf and self.session.running:
                 self._lifelines.add(stream.fd)
-        if self.conversation.over:
+        if self.session.over:
             self._hang_up()
         else:
             super()._handle_write(sname)
 
     def _hang_up(self) -> None:
-        """Close stdin, at which the host ends the command."""
+        """Close stdin; the host then ends the command."""
         self._outgoing = iter(())
         stream = self.streams.get("stdin")
         if stream is not None:
@@ -158,6 +159,6 @@ class Connection(EngineClient):  # type: ignore[misc]
         for name in list(self.streams):
             self._close_stream(name)
         self.invalidate()
-        state, number, reason = judge(self.conversation.ending(status))
+        state, number, reason = judge(self.session.ending(status))
         seconds = round(time.monotonic() - self._started, 3)
         self._ended(Result(self.key, state, number, reason, 1, seconds))

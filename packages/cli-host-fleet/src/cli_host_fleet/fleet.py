@@ -18,22 +18,22 @@ from ClusterShell.Engine.Factory import PreferredEngine
 
 from cli_host_fleet import rollout
 from cli_host_fleet.connection import Connection
-from cli_host_fleet.conversation import Conversation, Output
 from cli_host_fleet.lifelines import Lifelines
 from cli_host_fleet.results import Result, Stop
 from cli_host_fleet.rollout import Amount
+from cli_host_fleet.session import Output, Session
 
 _TICK = 0.1  # seconds between checks for signals, and updates of the live view
-_SLACK = 10.0  # seconds for a login after the connection, which ssh itself does not limit
+_SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself does not limit them
 _FILES_OF_A_HOST = 5  # three pipes, and two files for its output
 _FILES_OF_OURS = 64
 _REACTION = 2  # seconds until a signal ends this process if the run has not stopped
-_LAST = 10  # further seconds for the hosts to end their commands, and for the view
+_LAST = 10  # further seconds for the hosts to end their commands and for the view to show it
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of a run; times are in seconds, 0 for no limit."""
+    """Options of a run; times are in seconds, and 0 means no limit."""
 
     forks: int = 20
     serial: Amount | None = None
@@ -49,11 +49,11 @@ class Job(Protocol):
     def call(self, host: str) -> tuple[list[str], dict[str, str]]:
         """Return ssh's argv and environment."""
 
-    def conversation(self, host: str, output: Output) -> Conversation: ...
+    def session(self, host: str, output: Output) -> Session: ...
 
 
 class View(Protocol):
-    """Shows a run to its user; `problem` is why it no longer can. Its methods never raise."""
+    """Shows a run to the user. Its methods never raise; `problem` is the error that ended it."""
 
     problem: OSError | None
 
@@ -64,7 +64,7 @@ class View(Protocol):
 
 
 class _Guarded:
-    """An output that never raises, so that the run ends in order."""
+    """An output whose `write` never raises, so that the run ends as usual."""
 
     def __init__(self, view: View, output: Output) -> None:
         self._view = view
@@ -79,7 +79,7 @@ class _Guarded:
 
 
 class Fleet:
-    """Runs a job on hosts; `signal` is the one that stopped it early, or 0."""
+    """Runs a job on hosts; `signal` is the signal that stopped the run early, or 0."""
 
     def __init__(self, job: Job, options: Options, view: View) -> None:
         self.signal = 0
@@ -148,12 +148,12 @@ class Fleet:
             host = self._queue.popleft()
             self._again.pop(host, None)
             output = _Guarded(self._view, self._view.output(host))
-            conversation = self._job.conversation(host, output)
+            session = self._job.session(host, output)
             connecting = self._options.connect_timeout + _SLACK
             seconds = (connecting, self._options.timeout or math.inf)
             call = self._job.call(host)
             connection = Connection(
-                *(host, call, conversation, self._lifelines, seconds, ended, self._engine)
+                *(host, call, session, self._lifelines, seconds, ended, self._engine)
             )
             self._running[host] = connection
             self._engine.add(connection)
@@ -179,7 +179,7 @@ class Fleet:
         return bool(self.signal) or self._failures_left < 0
 
     def _why_skipped(self) -> str:
-        return "stopped by the user" if self.signal else "too many hosts failed before it"
+        return "stopped by the user" if self.signal else "too many hosts failed before this one"
 
     def _wait(self, seconds: float) -> None:
         end = time.monotonic() + seconds
@@ -187,10 +187,10 @@ class Fleet:
             time.sleep(_TICK)
 
     def _catch_signals(self) -> Callable[[], None]:
-        """Record the first signal, which stops the run; the second ends this process at once.
+        """Record the first signal, which stops the run; a second one ends this process at once.
 
         If the run does not stop, for example because nobody reads its output, the first signal
-        also ends this process. Without this process the hosts end their commands.
+        also ends this process. The hosts end their commands when this process has ended.
         """
 
         def note(number: int, _frame: object) -> None:
@@ -219,7 +219,7 @@ class Fleet:
 
 
 def die_of(number: int) -> None:
-    """End this process by a signal, as if it had not been caught."""
+    """End this process by a signal, as if the signal had not been caught."""
     signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)
 

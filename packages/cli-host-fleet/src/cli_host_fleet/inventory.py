@@ -21,7 +21,7 @@ _CONNECTION = "ansible_"
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """Known hosts by name, and groups of names; `closed`: other hosts are errors."""
+    """Known hosts by name, and groups of names; if `closed`, any other host is an error."""
 
     hosts: Mapping[str, Host]
     groups: Mapping[str, list[str]] = field(default_factory=dict)
@@ -35,23 +35,23 @@ class Inventory:
 
 
 def read_inventory(file: str, config: str) -> Inventory:
-    """Return the inventory in `file` (JSON, or a program that prints it), else ssh_config's."""
+    """Return the inventory in `file` (JSON, or a program that prints it); "" means ssh_config's."""
     if not file:
         return Inventory({name: Host(name) for name in _possible(ssh_config.names(config))})
     printed = _run(file) if os.access(file, os.X_OK) else _read(file)
     try:
         listed = json.loads(printed)
     except ValueError as failure:
-        raise FleetError(f"{file}: no JSON as ansible-inventory --list prints: {failure}") from None
+        raise FleetError(f"{file}: not the JSON of ansible-inventory --list: {failure}") from None
     if not isinstance(listed, dict):
         raise FleetError(
-            f"{file}: expected an object of groups, as ansible-inventory --list prints"
+            f"{file}: expected an object of groups, as ansible-inventory --list prints it"
         )
     return from_listing(listed)
 
 
 def from_listing(listed: Mapping[str, Any]) -> Inventory:
-    """Return the inventory of a `--list`: groups with hosts, children and vars, `_meta`."""
+    """Parse the output of `--list`: groups with hosts, children and vars, and `_meta`."""
     groups = {name: _group(name, one) for name, one in listed.items() if name != "_meta"}
     meta = listed.get("_meta")
     hostvars = meta.get("hostvars") if isinstance(meta, dict) else None
@@ -77,14 +77,14 @@ class _Group:
 
 
 def _group(name: str, listed: Any) -> _Group:
-    if isinstance(listed, list):  # the old form: a group is its hosts
+    if isinstance(listed, list):  # the old form: a list of hosts
         listed = {"hosts": listed}
     if not isinstance(listed, dict):
         raise FleetError(f'inventory: group "{name}": expected an object')
     hosts, children = listed.get("hosts") or [], listed.get("children") or []
     variables = listed.get("vars") or {}
     if not (_are_names(hosts) and _are_names(children) and isinstance(variables, dict)):
-        raise FleetError(f'inventory: group "{name}": expected lists of names, and vars')
+        raise FleetError(f'inventory: group "{name}": expected lists of names and a vars object')
     return _Group(hosts, children, variables)
 
 
@@ -126,7 +126,7 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
 
 
 def _travels(name: str, value: Any) -> bool:
-    """Return whether a variable is for commands; `ansible_…` configures the connection."""
+    """Return whether a variable is for commands: `ansible_…` variables configure the connection."""
     named = _VARIABLE.fullmatch(name) and not name.startswith(_CONNECTION)
     return bool(named) and value is not None and "\0" not in str(value)
 

@@ -12,22 +12,22 @@ from dataclasses import dataclass
 from itertools import chain
 
 from cli_host_fleet import protocol, ssh, variables
-from cli_host_fleet.conversation import Conversation, Elevation, Output, RefusedError
 from cli_host_fleet.own_connections import own_connections
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.protocol import Facts
+from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, config, start_of, stem_of_a_run
 from cli_host_fleet.ssh import Calling, Host
 from host import Command, HostError, Program, Variable
 
 _HEAD = 256
-_SECRETS = 4.5  # the rank of references, which are resolved locally and only once
+_SECRETS = 4.5  # the rank of secret references, which are resolved locally and only once
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A command with its arguments, the caller's variables to send, and its stdin."""
+    """A command, its arguments, the names of the caller's variables to send, and its stdin."""
 
     command: Command
     args: Sequence[str]
@@ -37,23 +37,23 @@ class Order:
     def __post_init__(self) -> None:
         for name in self.asked:
             if not _NAME.fullmatch(name) or name not in os.environ:
-                raise FleetError(f"--env {name}: there is no such variable here")
+                raise FleetError(f"--env {name}: no variable of that name is set")
 
 
 def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
-    """Return the command that the words start with and its arguments; raises UsageError."""
+    """Return the command with which `words` start, and its arguments; raises UsageError."""
     command = program.find(words)
     return command, words[len(command.words) :]
 
 
 class Job:
-    """An order for many hosts. Call `connect` before the first conversation."""
+    """Carries out an order on many hosts. Call `connect` before the first session."""
 
     def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
         self.order = order
         self.hosts = hosts
         self.shipment = Shipment()
-        self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # detects noexec mounts
+        self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # reveals noexec mounts
         self._program = program
         self._greeting = protocol.script("greeting.sh")
         self._environ = ssh.environment(os.environ)
@@ -62,7 +62,7 @@ class Job:
         self._elevation: Elevation | None = None
         self._requires: Sequence[Sequence[str]] = ()
         self._secrets: Mapping[str, str] = {}
-        self._referenced: Mapping[str, str] = {}  # from `env_files` that are references
+        self._referenced: Mapping[str, str] = {}  # values of references in `env_files`
         self._declared = program.arguments(order.command, order.args)
         try:
             if order.stdin:
@@ -71,12 +71,12 @@ class Job:
             raise FleetError(f"--stdin {order.stdin}: {failure.strerror}") from None
 
     def connect(self, calling: Calling, elevation: Elevation | None) -> None:
-        """Set how to reach hosts, and the user to run the command as."""
+        """Set the connection parameters, and the user to run the command as."""
         self._calling, self._elevation = calling, elevation
         self._own = own_connections(self.hosts.values(), calling, self._environ)
 
     def masked_words(self) -> list[str]:
-        """Return the words of the command with secrets masked."""
+        """Return the command line with secrets masked."""
         command = self.order.command
         return [*command.words, *self._program.masked_arguments(command, self.order.args)]
 
@@ -84,16 +84,16 @@ class Job:
         own = self._own.get(host)
         return ssh.call(self.hosts[host], self._calling, self._greeting, own), self._environ
 
-    def conversation(self, host: str, output: Output) -> Conversation:
+    def session(self, host: str, output: Output) -> Session:
         record = self.hosts[host]
 
         def prepare(facts: Facts, nonce: str) -> Iterable[bytes]:
             return self._prepared(record, facts, nonce)
 
-        return Conversation(os.urandom(8).hex(), self._elevation, prepare, output)
+        return Session(os.urandom(8).hex(), self._elevation, prepare, output)
 
     def names(self) -> list[str]:
-        """Return the names of the variables that would reach any host; raises HostError."""
+        """Return the names of all variables that would reach a host; raises HostError."""
         found: set[str] = set()
         for host in self.hosts.values():
             found |= self._environment_there(host, {}, "").keys()
@@ -114,7 +114,7 @@ class Job:
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        """Return the words before the arguments, and who loads core/lib; raises RefusedError."""
+        """Return the argv before the arguments, and the LIBRARY of run.sh; raises RefusedError."""
         raise NotImplementedError
 
     def _environment_there(
@@ -171,7 +171,7 @@ class ShippedJob(Job):
         if definition.secrets or references:
             found = self._program.environment(command.words, os.environ, secrets=True)
             self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
-            # A host's sources find them in the caller's environment and can expand them.
+            # They become part of the caller's environment, so that other sources can expand them.
             self._referenced = {
                 name: one.value for name, one in found.items() if one.source.startswith(references)
             }
@@ -200,7 +200,7 @@ class ShippedJob(Job):
 
 
 class InstalledJob(Job):
-    """Lets a program installed on the hosts run the command, with its own sources there."""
+    """Lets the program that is installed on the hosts run the command, with its own sources."""
 
     def __init__(
         self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
@@ -219,7 +219,7 @@ class InstalledJob(Job):
 
 
 def there(path: str, facts: Facts) -> str:
-    """Return a path on a host, with `~/` expanded to the home directory there."""
+    """Return a path on a host, with `~/` expanded to the host's home directory."""
     return facts.home + path[1:] if path.startswith("~/") else path
 
 
@@ -230,7 +230,7 @@ def _start(command: Command) -> tuple[list[str], bool]:
         if not command.directory:
             raise FleetError(
                 f"{' '.join(command.words)}: a Python command cannot be shipped; "
-                "--installed PATH runs the program that is on the hosts"
+                "to run the program that is installed on the hosts: --installed PATH"
             )
         with open(file, "rb") as opened:
             executable = bool(os.fstat(opened.fileno()).st_mode & 0o111)

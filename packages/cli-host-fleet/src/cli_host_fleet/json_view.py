@@ -1,4 +1,4 @@
-"""A run as JSON: an object for each host as it ends, in one document or one per line.
+"""A run as JSON: when a host has ended, its object is written, in one document or on one line.
 
 A host's output is buffered in unnamed files and written piece by piece, so memory use does not
 grow with it.
@@ -21,7 +21,7 @@ _STREAMS = ("stdout", "stderr")
 
 
 class JsonView:
-    """Writes `{"hosts": […]}`, or for `jsonl` one object per line."""
+    """Writes `{"hosts": […]}` or, for `jsonl`, one object per line."""
 
     def __init__(self, stdout: BinaryIO, form: str) -> None:
         self.problem: OSError | None = None

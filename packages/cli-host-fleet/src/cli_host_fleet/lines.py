@@ -10,7 +10,7 @@ _CHUNK = 1 << 16
 
 
 class Lines:
-    """One stream of one host. `write` gets whole lines, very long ones in several pieces."""
+    """One stream of one host. `write` receives whole lines; a very long one arrives in pieces."""
 
     def __init__(self, prefix: bytes, write: Callable[[bytes], None]) -> None:
         self._prefix = prefix
@@ -36,7 +36,7 @@ class Lines:
             self._length += len(rest)
 
     def close(self) -> None:
-        """Write the last line if it has no line end."""
+        """Write the last line if no newline ends it."""
         if self._length:
             self.feed(b"\n")
         self._begun.close()

@@ -1,4 +1,4 @@
-"""Expand sets of hosts in ClusterShell's notation to names in order, with users before `@`."""
+"""Expand sets of hosts in ClusterShell's notation, extended by `USER@`, to ordered names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LOGIN = re.compile(r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", 
 
 
 class _Groups(GroupResolver):  # type: ignore[misc]
-    """The groups of an inventory, or else ClusterShell's own; all known hosts; `@failed`."""
+    """The groups of an inventory or, without one, ClusterShell's; also `@all` and `@failed`."""
 
     def __init__(self, inventory: Inventory, failed: Callable[[], list[str]]) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         except (GroupResolverError, GroupSourceError):
             if namespace:
                 raise
-            found = []  # not configured, or it cannot list all
+            found = []  # no group source, or one that cannot list all hosts
         return found if namespace else [*found, *self._known]
 
     def grouplist(self, namespace: str | None = None) -> list[str]:
@@ -80,9 +80,9 @@ def names_of(
 ) -> dict[str, str]:
     """Return the hosts in `wanted` except those in `left_out`; raises FleetError.
 
-    The values are the users to log in as, "" for ssh's default: the one before `@` in `wanted`,
-    else `login`, else the one of the last run. `failed` returns the hosts of `@failed`, with the
-    users before `@`, and may raise FleetError.
+    The values are the users to log in as: the one before `@` in `wanted`, or `login`, or the one
+    of the last run, or "" for ssh's default. `failed` returns the hosts of `@failed`, with users
+    before `@`, and may raise FleetError.
     """
     last: dict[str, str] = {}
 
@@ -100,7 +100,7 @@ def names_of(
         for user, part in logins:
             for name in NodeSet(part, resolver=groups):
                 if typed.setdefault(name, user) != user:
-                    raise FleetError(f"--on {wanted}: {name} as {typed[name]} and as {user}")
+                    raise FleetError(f"--on {wanted}: {name} has two users: {typed[name]}, {user}")
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
         raise FleetError(f"--on {wanted}: {failure or type(failure).__name__}") from None
     if not nodes:

@@ -17,7 +17,7 @@ _VERIFIES = {"ask", "true", "yes"}  # values of StrictHostKeyChecking that refus
 def own_connections(
     hosts: Iterable[Host], calling: Calling, environ: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """Return, by name, ssh's options for the hosts whose connections ssh_config shares."""
+    """Return ssh's options, by host name, for the hosts whose connections ssh_config shares."""
     if not calling.own or not ssh_config.uses("controlpath", calling.config):
         return {}
 
@@ -29,10 +29,10 @@ def own_connections(
 
 
 def _options(settings: Mapping[str, str]) -> list[str] | None:
-    """Return ssh's options to use the user's connection, None if fleet must share its own.
+    """Return ssh's options for the user's connection, or None if fleet must open its own.
 
-    fleet shares its own if the user's connection may lead to a host with an unverified key, and if
-    the master would end with its first session, which would also end the sessions of others.
+    fleet opens its own if the user's connection may lead to a host with an unverified key, or if
+    the master would end with its first session, which would also end all other sessions.
     """
     path = settings.get("controlpath", "none")
     verified = settings.get("stricthostkeychecking") in _VERIFIES and "hostkeyalias" not in settings

@@ -9,9 +9,9 @@ from host import CommandDeclaration, Installation, hookimpl
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
-    """Declare `fleet run|hosts|check`. They start with only the caller's environment.
+    """Declare `fleet run|hosts|check`, which start with only the caller's environment.
 
-    The installation's sources are for the commands that run on the hosts.
+    The variables of the installation are for the commands that run on the hosts.
     """
     for word, description, effects in (
         ("run", "Run a command on many hosts", "change"),

@@ -10,4 +10,4 @@ class FleetError(UsageError):
 
 
 class NotAgreedError(OperationError):
-    """The user was asked and did not agree, or could not be asked; nothing was run. Status 1."""
+    """The user did not confirm, or could not be asked; nothing was run. Status 1."""

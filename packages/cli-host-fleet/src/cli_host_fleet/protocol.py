@@ -1,7 +1,7 @@
 """The bytes of a connection, without I/O, so that every split of the stream can be tested.
 
-The host greets on stdout; then the controller sends items ended by NUL. The host's reports are
-mixed with the command's own bytes on stderr, each marked with the run's nonce.
+The host greets on stdout; then the controller sends items, each ended by NUL. On stderr, the host
+mixes reports with the command's own bytes; each report begins with the run's nonce.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass
 _SEPARATOR = b"\x1e"
 MARK = b"\x1ecli-fleet\x1e"
 _FIELDS = 6
-_MOST_NOISE = 8192  # bytes of a login's output to keep
+_MOST_NOISE = 8192  # bytes of the login's output to keep
 _LONGEST_REPORT = 4096
 _SYSTEMS = {"darwin": "mac"}
-# Lines of ssh that name a cause, and lines of ssh and sudo that are only consequences.
+# Lines from ssh that name a cause, and lines from ssh and sudo that are only consequences.
 _CAUSE = re.compile(
     r"ssh: |Load key |sign_and_send_pubkey: |Host key for |No \S+ host key is known "
     r"|channel \d+: open failed: |.*: Bad configuration option: |.*: Bad owner or permissions "
@@ -50,7 +50,7 @@ class Facts:
 
 
 class Greeting:
-    """Finds a greeting in stdout; a login's output before it is `noise`."""
+    """Finds a greeting in stdout; `noise` is the login's output before the greeting."""
 
     def __init__(self) -> None:
         self.noise = b""
@@ -58,7 +58,7 @@ class Greeting:
         self._fields = b""
 
     def feed(self, data: bytes) -> tuple[Facts | None, bytes]:
-        """Return the facts once they are complete, else None, and the bytes after them."""
+        """Return the facts, or None until they are complete, and the bytes after them."""
         if not self._found:
             self.noise += data
             before, mark, data = self.noise.partition(MARK)
@@ -74,9 +74,9 @@ class Greeting:
 
 
 class Reports:
-    """Separates the host's reports from the command's bytes in stderr.
+    """Separates the host's reports from the command's bytes.
 
-    The first `greetings` marks end the noise of a login, which is kept separately.
+    Each of the first `greetings` marks ends the output of a login, which is kept as `noise`.
     """
 
     def __init__(self, nonce: str, greetings: int) -> None:
@@ -95,7 +95,7 @@ class Reports:
         for frame in self._frames.finditer(data):
             is_mark = frame[1] is None
             if is_mark and not self._greetings:
-                continue  # the command's own
+                continue  # the command printed it
             self._keep(data[position : frame.start()], kept)
             position = frame.end()
             if is_mark:
@@ -137,12 +137,12 @@ def script(name: str) -> str:
 
 
 def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
-    """Return the bytes that make a greeted host become `user` and greet again."""
+    """Return the bytes that make a host become `user` and greet again."""
     return items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
-    """Return the bytes to send before the tar of `size` bytes, which creates `place`."""
+    """Return the bytes to send before the tar archive of `size` bytes, which creates `place`."""
     return items([script("unpack.sh"), nonce, str(size), place])
 
 
@@ -152,7 +152,7 @@ def order(
     argv: Sequence[str],
     requires: Iterable[Sequence[str]] = (),
 ) -> bytes:
-    """Return the bytes to send after the tar; `requires` are programs, versions and hints."""
+    """Return the bytes to send after the archive; `requires`: programs, versions and hints."""
     needs = [text for each in requires for text in each]
     variables = [f"{name}={value}" for name, value in environment.items()]
     return items(
@@ -165,7 +165,7 @@ def items(words: Iterable[str]) -> bytes:
 
 
 def useful_line(noise: bytes) -> str:
-    """Return the most useful line: the last that names a cause, else the last plain one."""
+    """Return the last line that names a cause or, without one, the last that is no consequence."""
     lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     plain = [line for line in lines if not _CONSEQUENCE.match(line)]

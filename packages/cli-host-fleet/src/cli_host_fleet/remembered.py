@@ -35,5 +35,5 @@ def recall(file: str) -> list[str]:
     except OSError as failure:
         raise FleetError(f"{file}: {failure.strerror}") from None
     if not names:
-        raise FleetError("@failed: nothing failed last time")
+        raise FleetError("@failed: no host failed in the last run")
     return names

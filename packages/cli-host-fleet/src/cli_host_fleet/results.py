@@ -18,12 +18,12 @@ Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
 _SIGNALLED = 128
 _SSH_FAILED = 255
-_NOT_FOUND = {126, 127}  # exit status of a shell that cannot start a program
+_NOT_FOUND = {126, 127}  # exit statuses of a shell that cannot start a program
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One host's result: `status` is the command's exit status, None if unknown."""
+    """One host's result; `status` is the command's exit status, or None if unknown."""
 
     host: str
     state: State
@@ -37,10 +37,10 @@ class Result:
 class Ending:
     """The facts about a connection that has ended.
 
-    `greeted`: a shell there answered; `elevated`: it runs as the requested user; `refusal`: why
-    the host would not run the command; `status`: the exit status that the host reported;
-    `stopped`: why the controller ended it; `ssh_status`, `words`: ssh's exit status, and the most
-    useful line that is not the command's output.
+    `greeted`: a shell on the host answered; `elevated`: the shell runs as the requested user;
+    `refusal`: why the host did not run the command; `status`: the exit status that the host
+    reported; `stopped`: why the controller ended the connection; `ssh_status`: ssh's exit status;
+    `words`: the most useful line that is not output of the command.
     """
 
     greeted: bool = False
@@ -70,16 +70,16 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
     if not ending.greeted and ending.ssh_status in _NOT_FOUND:
         return "refused", None, f"no bash on this host{_after(words)}"
     if not ending.greeted:
-        return "refused", None, f"no shell answers{_after(words)}"
+        return "refused", None, f"no shell answered{_after(words)}"
     if not ending.elevated:
         return "refused", None, words or "sudo ended without a message"
     return "lost", None, "the connection was cut"
 
 
 def _doubt(ending: Ending) -> str:
-    """Return a note if the command may have run and the host did not report its end, else ""."""
+    """Return a note if the command may have run without a report of its end; otherwise ""."""
     unknown = ending.elevated and ending.status is None
-    return "; the host did not say that it has ended" if unknown else ""
+    return "; the host did not confirm that the command ended" if unknown else ""
 
 
 def _after(words: str) -> str:
@@ -96,7 +96,7 @@ def _reason(status: int) -> str:
 
 
 def exit_status(results: Iterable[Result]) -> int:
-    """Return 0, 1 if a host failed, or 4 if one was unreachable, which takes precedence."""
+    """Return 4 if a host was unreachable, lost or timed out; otherwise 1 if one failed, or 0."""
     states = {result.state for result in results}
     if states & _OUT_OF_REACH:
         return 4
@@ -104,6 +104,6 @@ def exit_status(results: Iterable[Result]) -> int:
 
 
 def counts(results: Iterable[Result]) -> str:
-    """Return how many ended in each state: "18 ok, 1 failed, 1 unreachable"."""
+    """Return how many hosts ended in each state: "18 ok, 1 failed, 1 unreachable"."""
     number = Counter(result.state for result in results)
     return ", ".join(f"{number[state]} {state}" for state in STATES if number[state]) or "no hosts"

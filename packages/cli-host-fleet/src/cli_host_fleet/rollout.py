@@ -39,7 +39,7 @@ def batches(hosts: Sequence[str], serial: Amount | None) -> Iterator[Sequence[st
 def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> int:
     """Return how many hosts may fail before no further one starts.
 
-    Without --max-fail: all of them, but none in a rolling run.
+    Without --max-fail, all of them may fail, or none in a rolling run.
     """
     if most is not None:
         return most.of(hosts)

@@ -44,14 +44,14 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--timeout", type=click.FloatRange(0), default=0, help="Time limit of the command, in seconds."
 )
-@click.option("--installed", default="", metavar="PATH", help="Run the program installed at PATH.")
+@click.option("--installed", default="", metavar="PATH", help="Run the hosts' program at PATH.")
 @click.option("--env", "asked", multiple=True, metavar="NAME", help="Also send this variable.")
 @click.option(
-    "--stdin", default="", metavar="FILE", help="The stdin of each command; - is the caller's."
+    "--stdin", default="", metavar="FILE", help="Send FILE to the command's stdin; - is your stdin."
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
@@ -77,7 +77,10 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
 
 
 def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
-    """Run the job, show it, record failed hosts; return the exit status, or die of a signal."""
+    """Run and show the job, and record the failed hosts.
+
+    Return the exit status, or end this process by the signal that stopped the run.
+    """
     view = TextView(1, 2, os.environ) if form == "text" else JsonView(sys.stdout.buffer, form)
     fleet = Fleet(job, options, view)
     start = time.monotonic()
@@ -90,7 +93,7 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
     except OSError as failure:
         program.messages.warn(f"{file}: {failure.strerror}; @failed does not include this run")
     if view.problem and view.problem.errno != errno.EPIPE:
-        program.messages.error(f"output: {view.problem.strerror}")
+        program.messages.error(f"cannot write the output: {view.problem.strerror}")
         return 1
     if fleet.signal:
         die_of(fleet.signal)

@@ -1,4 +1,4 @@
-"""The files of a command for a host: one tar, the same for all hosts of a run."""
+"""The files of a command: one tar archive, the same for all hosts of a run."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ _MOST_BYTES = 256 << 20
 def stem_of_a_run() -> str:
     """Return an unguessable name for the directory of a run.
 
-    All names have the same length and sum of bytes, so one can replace another inside a tar
-    without changing its checksums, which are sums.
+    All names have the same length and the same sum of bytes, so replacing one by another inside a
+    tar archive keeps the archive's checksums valid.
     """
     halves = [half for byte in os.urandom(8) for half in divmod(byte, 16)]
     return "cli-fleet." + "".join(chr(ord("a") + half) + chr(ord("p") - half) for half in halves)
 
 
 class Shipment:
-    """The tar, in an unnamed file that disappears after the run."""
+    """The tar archive, in an unnamed file that disappears after the run."""
 
     def __init__(self) -> None:
         self._stem = stem_of_a_run()
@@ -48,8 +48,8 @@ class Shipment:
     def add_tree(self, directory: str, place: str, env_files: Sequence[str] = ()) -> None:
         """Add the files and links below `directory`; raises FleetError.
 
-        A link out of the directory is added as the file that it points to. Files of variables and
-        secrets are excluded, because their values are sent in the environment.
+        A link out of the directory is added as the file that it points to. Files that hold
+        variables or secrets are excluded, because their values are sent in the environment.
         """
         stays = [*_ENV_FILES, *(_REFERENCE.sub("*", os.path.normpath(one)) for one in env_files)]
         top = os.path.realpath(directory)
@@ -84,14 +84,15 @@ class Shipment:
             self._add_stream("stdin", copy, size, 0o600)
 
     def close(self) -> None:
-        """Finish the tar."""
+        """Finish the archive."""
         self._tar.close()
         self._file.flush()  # `chunks` reads it by its descriptor
         self.size = self._file.tell()
 
     def chunks(self, stem: str) -> Iterator[bytes]:
-        """Yield the tar for the directory `stem`; hosts may read it at different positions."""
-        ours, its = self._stem.encode(), stem.encode()  # never split by chunks: at a block's start
+        """Yield the archive for the directory `stem`; hosts may read at different positions."""
+        # The name is at the start of a tar block, so it never spans two chunks.
+        ours, its = self._stem.encode(), stem.encode()
         for start in range(0, self.size, _CHUNK):
             chunk = os.pread(self._file.fileno(), min(_CHUNK, self.size - start), start)
             yield chunk.replace(ours, its)
@@ -118,7 +119,7 @@ class Shipment:
 
     def _add_stream(self, place: str, stream: IO[bytes], size: int, mode: int) -> None:
         if place != "stdin" and self._file.tell() + size > _MOST_BYTES:
-            raise FleetError(f"{place}: more than {_MOST_BYTES >> 20} MiB to ship to each host")
+            raise FleetError(f"{place}: the files for a host exceed {_MOST_BYTES >> 20} MiB")
         member = self._member(place)
         member.size, member.mode = size, mode & 0o755
         self._tar.addfile(member, stream)
@@ -137,8 +138,8 @@ def config(name: str, version: str) -> str:
 def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
     """Return the argv before the entrypoint, and whether bash must load core/lib.
 
-    As in a local run, a shebang is respected; bash runs a text without one or without an execute
-    bit.
+    As in a local run, bash runs a text file without a shebang, and a file without an execute bit is
+    run by the program that its shebang names.
     """
     if not head.startswith(b"#!"):
         return ([], False) if b"\0" in head else (["bash"], True)

@@ -1,4 +1,4 @@
-"""Calls of the user's own ssh, with mandatory options for every host first."""
+"""Calls of the user's own ssh; the options that every host must have come first."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOCALE = ("LANG", "LANGUAGE")
 class Host:
     """A host by its name; `address`, `port` and `user` are "" if ssh_config decides.
 
-    `variables` are the inventory's, for the environment of the command; `ignored` are the
+    `variables` are the inventory's variables for the environment of the command; `ignored` are the
     inventory's connection settings that have no effect.
     """
 
@@ -46,9 +46,9 @@ def login(host: Host) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Calling:
-    """The parameters of all calls: times in seconds, and the directory of shared connections.
+    """The parameters of all ssh calls; sockets of shared connections are in `control_directory`.
 
-    `own`: if ssh_config shares connections, use those instead.
+    If `own` is true, connections that ssh_config shares are used instead.
     """
 
     config: str = ""
@@ -62,7 +62,8 @@ def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None =
     """Return ssh's argv. Its options override ssh_config, so they apply to every host.
 
     Unknown and changed host keys are refused; there are no prompts, no forwarding and no other
-    commands. `own`: the options of a host whose connections ssh_config shares, see own_connections.
+    commands. `own` holds the options for a host whose connections ssh_config shares (see
+    own_connections).
     """
     multiplexing = ["ControlMaster=no", "ControlPath=none"]
     if own is not None:
@@ -70,7 +71,7 @@ def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None =
     elif calling.control_directory:
         multiplexing = [
             "ControlMaster=auto",
-            # %C covers only address, port and user; with the hash each name checks its own key.
+            # %C covers only address, port and user; the hash makes each name check its own key.
             f"ControlPath={calling.control_directory}/{zlib.crc32(host.name.encode()):08x}%C",
             f"ControlPersist={calling.keep}",
         ]
@@ -123,7 +124,7 @@ def control_directory(caller: Mapping[str, str]) -> str:
     except FileExistsError:
         pass
     except OSError as failure:
-        raise FleetError(f"{path}: {failure.strerror}; --keep-connections 0 does without") from None
+        raise FleetError(f"{path}: {failure.strerror}; to avoid it: --keep-connections 0") from None
     found = os.lstat(path)
     private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
     if not private or found.st_uid != os.getuid():

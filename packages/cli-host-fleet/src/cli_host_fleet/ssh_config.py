@@ -18,7 +18,7 @@ def names(config: str) -> list[str]:
 
 
 def uses(keyword: str, config: str) -> bool:
-    """Return whether a line of these files has `keyword`, given in lower case."""
+    """Return whether a line of these files begins with `keyword`, given in lower case."""
     return any(keyword == one for one, _ in _lines(config))
 
 

@@ -45,7 +45,7 @@ class Targets:
             more = f" and {len(ignored) - _MOST_NAMED} more" if len(ignored) > _MOST_NAMED else ""
             program.messages.warn(
                 f"{self.inventory}: ignored: {', '.join(ignored[:_MOST_NAMED])}{more}; "
-                "ssh_config sets how to connect, --become who runs the command"
+                "set the connection in ssh_config, and the command's user with --become-user"
             )
         return {name: replace(host, user=users[name] or host.user) for name, host in hosts.items()}
 
@@ -54,14 +54,14 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of `Targets` to a click command, as the argument `targets`."""
 
     @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, me@web1.")
-    @click.option("--except", "left_out", default="", metavar="SET", help="Leave these out.")
+    @click.option("--except", "left_out", default="", metavar="SET", help="Leave out these hosts.")
     @click.option(
         "--inventory",
         default="",
         metavar="FILE",
         help="JSON as ansible-inventory --list prints it, or a program that prints it.",
     )
-    @click.option("--ssh-config", default="", metavar="FILE", help="Instead of ~/.ssh/config.")
+    @click.option("--ssh-config", default="", metavar="FILE", help="Read instead of ~/.ssh/config.")
     @click.option("-l", "--user", default="", metavar="USER", help="Log in as USER.")
     @functools.wraps(command)
     def wrapped(
@@ -80,7 +80,7 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--keep-connections",
             metavar="TIME",
-            help="Default: as ssh_config says, else 60s.",
+            help="Keep connections open for TIME (default: as in ssh_config, or 60s).",
         ),
         click.option("--become", is_flag=True, help="Run as root, with sudo."),
         click.option("--become-user", metavar="USER", help="Run as USER, with sudo."),

@@ -55,7 +55,7 @@ class TextView:
         """Write a row for each host and the counts."""
         self._erase()
         rows = [_row(result) for result in results]
-        heading = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "")
+        heading = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "REASON")
         widths = [max(len(row[column]) for row in [heading, *rows]) for column in range(5)]
         for row in [heading, *rows]:
             cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]

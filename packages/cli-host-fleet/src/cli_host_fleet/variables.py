@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-CALLER = 1  # rank: the framework's own is stronger, those of sources are weaker
-# Variables that describe the installation, with their values relative to the host's directory.
+CALLER = 1  # rank of the caller's variables: the framework's have rank 0, those of sources over 1
+# Variables that describe the installation, with their values relative to the run's directory.
 _PLACES = {
     "CLI_DIR": "",
     "CORE_DIR": "/core",
@@ -46,8 +46,8 @@ def shipped(
 ) -> dict[str, str]:
     """Return the environment for a command that is shipped to the directory `place`.
 
-    Of the caller's own variables, only those are sent that a source also names, and those in
-    `given`: the inventory's and the requested ones.
+    A variable of the caller is sent only if a source also names it or if it is in `given`, which
+    holds the inventory's variables and the requested ones.
     """
     words = {one.name: one.value for one in variables if one.name in _WORDS}
     sources = {one.name: one.value for one in variables if one.rank > CALLER}

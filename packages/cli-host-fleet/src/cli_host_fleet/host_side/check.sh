@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Prints a checksum for each file in the folder of a command, as the program here has it.
+# Prints a checksum for each file in the folder of a command of the program on this host.
 # Arguments: the program, and the words of the command.
 
 found=$("$1" self which "${@:2}") || exit

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Becomes another user and greets again; its bash reads this from the connection.
+# Becomes another user and greets again; the host's bash reads this script from the connection.
 # On stdin, each ended by NUL: NONCE, USER, "ask" or "", and the greeting.
 
 IFS= read -r -d '' fleet_nonce
@@ -11,7 +11,7 @@ if [[ ! -x $(command -v sudo) ]]; then
   exit 1
 fi
 if [[ -n $fleet_ask ]]; then
-  # -k: a password is asked for even when sudo remembers one, so it is never left unread.
+  # -k: sudo asks even if it remembers a password, so the password that is sent is always read.
   export SUDO_PROMPT=$'\036'"$fleet_nonce password"$'\n'
   exec sudo -k -S -H -u "$fleet_user" -- /bin/sh -c "$fleet_greeting"
 fi

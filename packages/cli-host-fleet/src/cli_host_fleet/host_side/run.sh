@@ -1,12 +1,12 @@
 # shellcheck shell=bash disable=SC2154
-# The rest of a run on this host, once the command's files are in $fleet_dir (see unpack.sh).
+# The rest of a run on this host, after unpack.sh has put the command's files into $fleet_dir.
 # On stdin, each ended by NUL:
 #   LIBRARY              the program's name when bash is to load core/lib, or ""
 #   N NAME=VALUE × N     the environment
 #   N WORD × N           the argv
 #   N (PROGRAM VERSION HINT) × N/3   what the command requires
-# then a beat now and then. When stdin ends, or is silent for long, the process group of the
-# command ends. Whatever ends the run, the directory goes.
+# then heartbeats. If stdin ends, or if no heartbeat arrives for 120 seconds, the process group of
+# the command is ended. The directory is removed however the run ends.
 
 fleet_words() {
   local count word
@@ -14,7 +14,7 @@ fleet_words() {
   IFS= read -r -d '' count || exit
   while ((count-- > 0)); do
     IFS= read -r -d '' word || exit
-    # Paths in the directory that the controller named; HOME may have replaced it.
+    # Correct paths that begin with the directory that the controller named: see unpack.sh.
     fleet_words[${#fleet_words[@]}]=${word//"$fleet_sent"/"$fleet_dir"}
   done
 }
@@ -40,7 +40,7 @@ fleet_holds() { # VERSION COMPARISON
   esac
   return 1
 }
-fleet_lacks() { # prints what of fleet_requires is not here, with hints
+fleet_lacks() { # prints the programs of fleet_requires that this host lacks, with hints
   local index path printed version one lacks='' hints='' dotted='[0-9]+(\.[0-9]+)+'
   for fleet_word in "${fleet_environment[@]}"; do
     [[ $fleet_word != PATH=* ]] || export "${fleet_word?}"
@@ -57,7 +57,7 @@ fleet_lacks() { # prints what of fleet_requires is not here, with hints
           fleet_holds "$version" "$comparison" || one="$path is $version"
         done <<<"${fleet_requires[index + 1]},"
       else
-        one="$path --version shows no version"
+        one="$path --version prints no version"
       fi
     fi
     [[ -n $one ]] || continue
@@ -81,7 +81,7 @@ fleet_command() {
     export "${fleet_word?}"
   done
   if [[ -n $fleet_library ]]; then
-    # What init.sh expects: who is to load it, for which program, and the caller's BASH_ENV.
+    # init.sh expects the process that is to load it, the program's name and the caller's BASH_ENV.
     [[ -n ${BASH_ENV+set} ]] && fleet_word=s$BASH_ENV || fleet_word=u
     export CLI_HOST_INIT=${BASHPID:-$(exec sh -c 'echo "$PPID"')}:$fleet_library:$fleet_word
     export BASH_ENV=$fleet_dir/core/lib/init.sh
@@ -90,7 +90,7 @@ fleet_command() {
 }
 fleet_lifeline() {
   while IFS= read -r -t 120 _; do :; done
-  trap '' TERM # from here on it is not called off
+  trap '' TERM # from here on, nothing stops this function
   kill -TERM -- "-$1"
   for _ in {1..30}; do
     kill -0 -- "-$1" || break
@@ -100,8 +100,8 @@ fleet_lifeline() {
   rm -rf "$fleet_dir"
 }
 
-exec 2>/dev/null # bash tells of jobs that end
-set -m           # each is in a process group of its own
+exec 2>/dev/null # bash reports jobs that end
+set -m           # each job is in a process group of its own
 (fleet_command "$@") <"$fleet_stdin" 2>&3 3>&- &
 fleet_pid=$!
 fleet_lifeline "$fleet_pid" >/dev/null <&0 3>&- &
@@ -111,5 +111,5 @@ kill -TERM -- "-$!"
 wait "$!"
 trap - EXIT
 rm -rf "$fleet_dir"
-fleet_say "status $fleet_status" # ends stdout: a process that was left behind may write more
+fleet_say "status $fleet_status" # marks the end of stdout, because a remaining process may write more
 fleet_say "status $fleet_status" >&3

@@ -1,13 +1,13 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# A run on this host, its beginning; its bash (3.2 or newer) reads this from the connection.
+# The beginning of a run on this host, whose bash (3.2 or newer) reads this from the connection.
 # On stdin, each ended by NUL:
 #   NONCE SIZE DIRECTORY
-# then a tar of SIZE bytes, in which DIRECTORY is made: only that user can enter it, and
-# nobody else knows its name before. In it is run.sh, the rest of this script: bash reads a
-# connection byte by byte, and a file at once.
+# then a tar archive of SIZE bytes, which creates DIRECTORY. Only the user of the run can enter
+# DIRECTORY, and nobody else can guess its name. It contains run.sh, the rest of this script: bash
+# reads a connection byte by byte, but a file in large blocks.
 #
-# Reports are marked with the nonce: "refused REASON" on stderr instead of a run; after a run
-# "status N" on stdout and on stderr, where it ends what the command wrote.
+# Reports begin with the nonce. "refused REASON" on stderr: the command does not run. "status N" on
+# stdout and on stderr: the command has ended, and its output ends here.
 
 fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1"; }
 fleet_refuse() {
@@ -24,12 +24,12 @@ IFS= read -r -d '' fleet_dir || exit
 fleet_sent=$fleet_dir
 trap 'rm -rf "$fleet_dir" "$fleet_sent"' EXIT
 fleet_problem=$(head -c "$fleet_size" | tar -xmof - -C "${fleet_dir%/*}" 2>&1) ||
-  fleet_refuse "$fleet_dir cannot be filled: $fleet_problem"
+  fleet_refuse "cannot unpack the files to $fleet_dir: $fleet_problem"
 if [[ -d $fleet_dir/commands && ! -x $fleet_dir/run.sh ]]; then
-  # The file system is mounted noexec: the run takes place in HOME.
+  # The file system is mounted noexec, so the directory moves to HOME.
   fleet_dir=$HOME/.${fleet_sent##*/}
-  fleet_problem=$(mv "$fleet_sent" "$fleet_dir" 2>&1) && fleet_problem="it is noexec, too"
+  fleet_problem=$(mv "$fleet_sent" "$fleet_dir" 2>&1) && fleet_problem="$HOME is mounted noexec, too"
   [[ -x $fleet_dir/run.sh ]] ||
-    fleet_refuse "${fleet_sent%/*} is mounted noexec, and $HOME cannot replace it: $fleet_problem"
+    fleet_refuse "${fleet_sent%/*} is mounted noexec, and $HOME cannot be used instead: $fleet_problem"
 fi
 . "$fleet_dir/run.sh"

@@ -1,4 +1,4 @@
-"""The protocol with one host, without I/O: takes received bytes, returns bytes to send."""
+"""The protocol with one host, without I/O: a session takes received bytes and yields replies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Prepare = Callable[[Facts, str], Iterable[bytes]]
 
 
 class RefusedError(Exception):
-    """One host must not run the command; the text is the reason."""
+    """The host must not run the command; the message is the reason."""
 
 
 class Output(Protocol):
@@ -31,12 +31,12 @@ class Elevation:
     password: bytes | None = None
 
 
-class Conversation:
-    """A conversation from the greeting to the host's report of the command's end.
+class Session:
+    """A session lasts from the host's greeting to its report that the command has ended.
 
-    `prepare(facts, nonce)` returns the bytes that the host needs, or raises RefusedError. `heard`
-    returns the bytes to send. `over`: the command has ended or cannot start; `ended`: the streams
-    without further output of the command.
+    `prepare(facts, nonce)` returns the bytes that the host needs, or raises RefusedError. `over`
+    is true when the command has ended or cannot start. `ended` holds the streams that carry no
+    further output of the command.
     """
 
     def __init__(
@@ -59,11 +59,11 @@ class Conversation:
 
     @property
     def running(self) -> bool:
-        """Return whether the requested user's shell has answered: the command may be running."""
+        """Return whether the requested user's shell has greeted, so the command may be running."""
         return not self._to_come
 
     def heard(self, stream: str, data: bytes) -> Iterator[bytes]:
-        """Process bytes of ssh's stdout or stderr; yield bytes to send."""
+        """Process bytes from ssh's stdout or stderr; yield the bytes to send."""
         if stream == "stdout" and self._greeting is not None:
             yield from self._greeted_with(self._greeting, data)
             return
@@ -74,7 +74,7 @@ class Conversation:
             yield from self._reported(stream, report)
 
     def ending(self, ssh_status: int) -> Ending:
-        """Write the buffered output after ssh has exited; return what is known of the end."""
+        """After ssh has exited, write the buffered output and return the facts about the end."""
         for stream, reports in self._reports.items():
             if rest := reports.rest():
                 self._output.write(stream, rest)
