@@ -171,7 +171,9 @@ def test_a_plugin_that_the_team_removes_goes(team: Team) -> None:
 def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     more = Repository(tmp_path / "more", plugin_files("more/hi", says="more"))
     run = team.colleague.run
-    assert run("self", "plugin", "add", more.url, "--team").status == 0
+    done = run("self", "plugin", "add", more.url, "--team")
+    assert done.status == 0
+    assert done.stdout.endswith("added more\ncommit plugins/registry.json for your team\n")
     assert team.status() == "M plugins/registry.json"
     team.git("checkout", "-q", "plugins/registry.json")
     assert run("self", "plugin", "list").status == 0

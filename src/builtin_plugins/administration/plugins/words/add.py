@@ -107,7 +107,8 @@ def _add_staged(
         session.show_lines(_installed(session, entry))
         return
     done = "updated" if current else "restored" if former else "added"
-    session.show_lines(f"{done} {entry.name}", *_ways(session, entry))
+    shared = ["commit plugins/registry.json for your team"]
+    session.show_lines(f"{done} {entry.name}", *(shared if team else _ways(session, entry)))
 
 
 def _former(session: Session, wanted: Entry) -> Entry | None:
