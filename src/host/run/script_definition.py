@@ -27,6 +27,7 @@ _NO_PROSE = (  # beginnings of lines for programs
     *("[mise]", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
     "frozen_string",
 )
+_BLOCKS = {'"""': '"""', "'''": "'''", "/*": "*/"}  # docstrings and block comments
 _LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
 
 
@@ -116,31 +117,42 @@ def _comment(line: str) -> tuple[str, str]:
 
 def _described(lines: "list[str]") -> tuple[str, str]:
     """Return the summary and the usage in the first comments of a script, "" for none."""
-    summary = usage = prose = ""
+    summary = usage = prose = before = ""
     in_licence = False
     for text in _first_comments(lines):
         low = text.lower()
         key, sign, value = text.partition("=")
-        if not text or low.startswith(_LICENCE):
-            in_licence = bool(text)
+        has_words = any(map(str.isalnum, text))
+        if not has_words or low.startswith(_LICENCE):
+            in_licence = has_words and not low.startswith("spdx-")  # a tag has one line
         elif start := next((one for one in _SUMMARIES if low.startswith(one)), ""):
             summary = summary or text[len(start) :].strip().strip("\"'")
         elif sign and ":" in key and " " not in key:  # such as `tool:summary=…`
             summary = summary or (value.strip().strip("\"'") if key.endswith(":summary") else "")
-        elif low.startswith("usage:"):
-            usage = usage or text[6:].strip()
+        elif low.startswith("usage:") or before == "usage:":
+            usage = usage or (text if before == "usage:" else text[6:].strip())
         elif not (prose or in_licence or low.startswith(_NO_PROSE)):
-            prose = text if any(map(str.isalnum, text)) else ""
+            prose = text
+        before = low
     return summary or prose, usage
 
 
 def _first_comments(lines: "list[str]") -> "Iterator[str]":
-    """Yield the texts of the comment lines above a script's first line of code.
+    """Yield the texts of the comments and the docstring above a script's first line of code.
 
-    A blank line yields "". Blocks for programs (`/// …`) are left out.
+    A blank line yields "", but in a docstring or block comment nothing: a licence there goes on.
+    Blocks for programs (`/// …`) are left out.
     """
-    in_block = False
+    in_block, end = False, ""
     for number, line in enumerate(lines):
+        start = next((one for one in _BLOCKS if not end and line.startswith(one)), "")
+        if start or end:
+            end = end or _BLOCKS[start]
+            text, closed, _ = line.removeprefix(start).partition(end)
+            yield from [""] if start else []
+            yield from filter(None, [text.strip("* \t")])
+            end = "" if closed else end
+            continue
         mark, text = _comment(line)
         bare = text.lstrip("#/;").strip()
         if mark and text.startswith("///"):

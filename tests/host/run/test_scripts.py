@@ -12,6 +12,7 @@ from host.errors import DefinitionError
 from host.run.command import read_definition
 from host.run.folders import FolderNode, refusal
 from host.run.lock import Tree
+from host.run.script_definition import ScriptComments
 from testing.installation import Made
 
 Install = Callable[..., Made]
@@ -107,7 +108,18 @@ COMMENTS = {
     "no code": ("#!/bin/sh\nset -e\n# Copy it.\n", ""),
     "directives": ("#!/bin/sh\n# shellcheck disable=SC1\n# vim: ft=sh\n# Copy it.\n", "Copy it."),
     "licence": ("#!/bin/sh\n# Copyright 2020 A\n# All rights.\n#\n# Copy it.\n", "Copy it."),
+    "SPDX": ("#!/bin/sh\n# Copyright A\n# SPDX-License-Identifier: MIT\n# Copy it.\n", "Copy it."),
+    "licence in a frame": ("#!/bin/sh\n# ---\n# Copyright A\n# ---\n# Copy it.\n", "Copy it."),
     "frame": ("#!/bin/sh\n####\n# Copy it.\n####\n", "Copy it."),
+    "docstring": ('#!/usr/bin/env python3\n# Copyright A\n"""Copy it."""\n# No.\n', "Copy it."),
+    "long docstring": ("#!/usr/bin/env python3\n'''\nCopy it.\n\nMore.\n'''\n", "Copy it."),
+    "comment, then docstring": ('#!/usr/bin/env python3\n# Copy it.\n"""More."""\n', "Copy it."),
+    "block comment": ("#!/usr/bin/env node\n/**\n * Copy it.\n * @x y\n */\nf();\n", "Copy it."),
+    "licence in a block comment": (
+        "#!/usr/bin/env node\n/*\n * Copyright A\n *\n * As is.\n */\n\n// Copy it.\n",
+        "Copy it."),
+    "string in code": ('#!/usr/bin/env python3\nimport os\n"""Copy it."""\n', ""),
+    "usage on the next line": ("#!/bin/sh\n# Usage:\n#   db x\n#\n# Copy it.\n", "Copy it."),
     "coding": ("#!/usr/bin/env python3\n# -*- coding: utf-8 -*-\n# Copy it.\n", "Copy it."),
     "slashes": ("#!/usr/bin/env node\n// Copy it.\n", "Copy it."),
     "dashes": ("#!/usr/bin/env lua\n-- Copy it.\n", "Copy it."),
@@ -131,6 +143,21 @@ def test_the_description_in_a_comment(tmp_path: Path, text: str, description: st
     definition = read_definition(str(file))
     assert (definition.description, definition.entrypoint) == (description, "db.sh")
     assert definition.warnings == ()
+
+
+USAGES = {
+    "in a comment": ("#!/bin/sh\n# Copy it.\n# usage: db [x]\n", "db [x]"),
+    "on the next line": ("#!/bin/sh\n# Copy it.\n# Usage:\n#   db x\n#   db y\n", "db x"),
+    "in a docstring": ('#!/usr/bin/env python3\n"""Copy it.\n\nUsage: db x\n"""\n', "db x"),
+}
+
+
+@pytest.mark.parametrize(("text", "usage"), USAGES.values(), ids=USAGES)
+def test_the_usage_in_a_comment(tmp_path: Path, text: str, usage: str) -> None:
+    file = tmp_path / "db.sh"
+    file.write_text(text)
+    comments = ScriptComments(str(file))
+    assert (comments.usage, comments.values()["description"]) == (usage, "Copy it.")
 
 
 WRONG = {
