@@ -49,12 +49,15 @@ def test_scripts_of_the_host_side_are_for_any_bash() -> None:
 
 def test_the_commands_are_declared(cli: Cli) -> None:
     done = subprocess.run(
-        [cli.root / "core" / "cli", "self", "list", "fleet", "--format", "json"],
+        [cli.root / "core" / "cli", "self", "list", "--format", "json"],
         env=cli.environ(),
         capture_output=True,
         check=True,
     )
-    rows = {tuple(row["path"]): row for row in json.loads(done.stdout)["commands"]}
+    listed = json.loads(done.stdout)
+    categories = {tuple(row["path"]): row["description"] for row in listed["categories"]}
+    assert categories["fleet",] == "Run commands on many hosts"
+    rows = {path: row for row in listed["commands"] if (path := tuple(row["path"]))[0] == "fleet"}
     assert set(rows) == {("fleet", word) for word in ("run", "hosts", "check")}
     assert rows["fleet", "hosts"]["effects"] == "read"
     assert all(row["starts_commands"] for row in rows.values())

@@ -44,6 +44,10 @@ def test_the_commands_are_declared(cli: Cli) -> None:
     }
     assert all(row["starts_commands"] for row in rows.values())
     assert done.stderr == ""
+    listed = json.loads(cli.run("self", "list", "--format", "json").stdout)["categories"]
+    assert {tuple(row["path"]): row["description"] for row in listed}["mcp",] == (
+        "Give commands to AI assistants"
+    )
 
 
 @pytest.mark.parametrize("word", ["serve", "tools", "install", "uninstall"])

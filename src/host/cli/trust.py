@@ -52,10 +52,12 @@ def introduction(project: Project) -> tuple[list[str], list[str]]:
     """
     lines = [f"The project {project.name} in {project.root} has these commands:"]
     paths = [project.file]
-    for one in project_contents(project).commands:
+    commands = project_contents(project).commands
+    width = max([len(" ".join(one.words)) for one in commands], default=0)
+    for one in commands:
         definition = one.definition
         effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
-        texts = [" ".join(one.words), definition.description, effects]
+        texts = [" ".join(one.words).ljust(width), definition.description, effects]
         lines.append(f"  {'  '.join(filter(None, texts))}")
         paths += trust.files_of(project, definition.file)
     paths = [*dict.fromkeys(paths)]

@@ -146,20 +146,18 @@ def _first_comments(lines: "list[str]") -> "Iterator[str]":
     in_block, end = False, ""
     for number, line in enumerate(lines):
         start = next((one for one in _BLOCKS if not end and line.startswith(one)), "")
+        mark, text = _comment(line)
         if start or end:
             end = end or _BLOCKS[start]
-            text, closed, _ = line.removeprefix(start).partition(end)
+            inside, closed, _ = line.removeprefix(start).partition(end)
             yield from [""] if start else []
-            yield from filter(None, [text.strip("* \t")])
+            yield from filter(None, [inside.strip("* \t")])
             end = "" if closed else end
-            continue
-        mark, text = _comment(line)
-        bare = text.lstrip("#/;").strip()
-        if mark and text.startswith("///"):
+        elif mark and text.startswith("///"):
             in_block = text.strip() != _END
         elif in_block or (number == 0 and line.startswith("#!")) or line.startswith("<?php"):
             continue
         elif mark or not line.strip():
-            yield bare
+            yield text.lstrip("#/;").strip()
         else:
             return

@@ -362,7 +362,7 @@ def answered(shop: Shop, answer: str, *words: str) -> tuple[int, str]:
 def test_the_question_shows_the_commands_with_their_effects(shop: Shop) -> None:
     question = (
         f"The project webshop in {shop.root} has these commands:\n"
-        "  build  Build the shop.  [change]\n"
+        "  build    Build the shop.  [change]\n"
         "  db drop  Description  [destroy]\n"
         "Trust it? [y]es, [n]o, [o]nce: "
     )

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from host import CommandDeclaration, Installation, hookimpl
+from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
 
 @hookimpl
-def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
+def discover_commands(
+    installation: Installation,
+) -> Iterator[CategoryDeclaration | CommandDeclaration]:
     """Declare `fleet run|hosts|check`, which start with only the caller's environment.
 
     The variables of the installation are for the commands that run on the hosts.
     """
+    yield CategoryDeclaration(("fleet",), "Fleet", "Run commands on many hosts")
     for word, description, effects in (
         ("run", "Run a command on many hosts", "change"),
         ("hosts", "Show the hosts of a set", "read"),

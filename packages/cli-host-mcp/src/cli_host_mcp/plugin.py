@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from host import CommandDeclaration, Installation, hookimpl
+from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 
 
 @hookimpl
-def discover_commands(installation: Installation) -> Iterator[CommandDeclaration]:
+def discover_commands(
+    installation: Installation,
+) -> Iterator[CategoryDeclaration | CommandDeclaration]:
     """Declare `mcp serve|tools|install|uninstall`. They get only the caller's environment.
 
     The installation's sources are for the commands that an assistant runs.
     """
+    yield CategoryDeclaration(("mcp",), "MCP", "Give commands to AI assistants")
     for word, description, effects in (
         ("serve", "Give commands to an assistant, as tools", "change"),
         ("tools", "Show which tools an assistant would get", "read"),

@@ -1,6 +1,6 @@
 """The preview of a plugin: what adding or updating it changes."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -50,8 +50,7 @@ def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
         "-": [one for one in old.items() if one[0] not in new],
         "~": [one for one in new.items() if one[0] in old and _differs(old[one[0]], one[1])],
     }
-    for mark, commands in groups.items():
-        lines += command_lines(commands, mark)
+    lines += command_lines(groups)
     if after.left_out and not before:
         lines.append(f"left out: {len(after.left_out)}")
         lines += [f"    {one}" for one in after.left_out[:_MOST_LEFT_OUT]]
@@ -116,10 +115,11 @@ def heading(entry: Entry) -> str:
     return f"{entry.name}{version} ({entry.kind}{where}{ref}{at})"
 
 
-def command_lines(commands: Iterable[tuple[Words, Definition]], mark: str = " ") -> list[str]:
-    """Return a line for each command: words, description, [sudo]."""
+def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> list[str]:
+    """Return a line for each command: the mark of its group, words, description, [sudo]."""
     rows = [
-        (" ".join(words), f"{one.description}{' [sudo]' if one.sudo else ''}")
+        (f"  {mark} {' '.join(words)}", f"{one.description}{' [sudo]' if one.sudo else ''}")
+        for mark, commands in groups.items()
         for words, one in sorted(commands, key=lambda one: one[0])
     ]
-    return [f"  {mark} {line}" for line in columns(rows)]
+    return columns(rows)

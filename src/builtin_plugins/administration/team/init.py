@@ -23,7 +23,7 @@ from builtin_plugins.administration.program.launcher import (
 )
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.source import fetch, team_source
-from builtin_plugins.administration.words.completion import complete_in, uncompleted_shell
+from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git
@@ -120,7 +120,8 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     commands_dir = inside.installation.commands_dir
     entry = registry.Entry(name, "local")
     found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
-    session.show_lines(f"commands: {len(found.commands)}", *command_lines(found.commands.items()))
+    lines = command_lines({" ": found.commands.items()})
+    session.show_lines(f"commands: {len(found.commands)}", *lines)
     for problem in found.problems:
         session.messages.warn(str(problem).replace(f"{tx.tree}/", ""))
     show = partial(preview, inside, None)
@@ -211,12 +212,14 @@ def _finish(
         session.messages.line(f"to call it {name}, put ~/.local/bin first on PATH")
     else:
         session.messages.line(f"{link} exists already, so it stays; to choose a name: --name NAME")
-    if start != launcher and (shell := uncompleted_shell(name, environ)):
-        complete_in(shell, name, environ, present=True)
-    found = there.contents((), deep=True).commands
-    commands = plural(len(found), "command")
+    commands = plural(len(there.contents((), deep=True).commands), "command")
+    lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
+    if start != launcher and (shell := completion.uncompleted_shell(name, environ)):
+        completion.complete_in(shell, name, environ, present=True)
+        path = completion.start_up_file(shell, name, environ)
+        lines.append(f"Tab completion is installed in {path}; open a new shell")
     session.show_lines(
-        f"{root}: {name} has {commands}, from {source.entry.source}",
+        *lines,
         f"start with: {shlex.quote(start)}",
         f"to stay current: {shlex.quote(start)} self sync",
     )

@@ -103,7 +103,7 @@ def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")
     path = environ.get("PATH", "").split(":")
     is_found = f"{sys.prefix}/bin" in path or os.path.lexists(f"{pages}/{name}.1")
-    if is_found or _usual_bin(environ) not in path or sys.prefix == sys.base_prefix:
+    if is_found or f"{home(environ)}/.local/bin" not in path or sys.prefix == sys.base_prefix:
         return
     with suppress(OSError):
         page = write_man_page(name)
@@ -112,15 +112,14 @@ def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
             yield f"for man {name}: {make}ln -s {shlex.quote(str(page))} ~/.local/share/man/man1/"
 
 
-def _usual_bin(environ: Mapping[str, str]) -> str:
-    return os.path.join(home(environ), ".local", "bin")
-
-
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     """Return the advice for putting a launcher on PATH."""
-    usual = _usual_bin(environ)
+    usual = f"{home(environ)}/.local/bin"
     if usual in environ.get("PATH", "").split(":"):
         make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
         return f"to put it on PATH: {make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
-    core = shlex.quote(os.path.dirname(launcher))
-    return f"to put it on PATH, in your shell's start-up file: export PATH={core}:$PATH"
+    directory, name = os.path.split(launcher)
+    if os.path.realpath(f"{usual}/{name}") == os.path.realpath(launcher):
+        directory = usual
+    start = "to put it on PATH, in your shell's start-up file"
+    return f"{start}: export PATH={shlex.quote(directory)}:$PATH"

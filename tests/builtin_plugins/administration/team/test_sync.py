@@ -175,6 +175,8 @@ def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     assert done.status == 0
     assert done.stdout.endswith("added more\ncommit plugins/registry.json for your team\n")
     assert team.status() == "M plugins/registry.json"
+    again = run("self", "plugin", "add", more.url)
+    assert again.stdout.endswith("disable it with: acme self plugin disable more; or use --name\n")
     team.git("checkout", "-q", "plugins/registry.json")
     assert run("self", "plugin", "list").status == 0
     assert run("more", "hi").status == 2
@@ -192,3 +194,17 @@ def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     local = json.loads((team.root / "plugins/registry.local.json").read_text())["plugins"]
     assert [one["name"] for one in local] == ["ops"]
     assert run("more", "hi").all == (0, "more\n", "")
+
+
+def test_a_linked_directory_is_not_for_the_team(team: Team, tmp_path: Path) -> None:
+    own = write_tree(tmp_path / "own", plugin_files("own/hi", says="own"))
+    run = team.colleague.run
+    refused = (
+        2,
+        "",
+        "acme: --team cannot be used with a directory; share it as a git repository\n",
+    )
+    assert run("self", "plugin", "add", str(own), "--team").all == refused
+    assert run("self", "plugin", "add", str(own)).status == 0
+    assert run("self", "plugin", "add", str(own), "--team").all == refused
+    assert team.status() == ""

@@ -67,6 +67,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--prefix and --split can only be used with a directory of scripts")
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts or None)
     there = _former(session, wanted.entry)
+    if team and wanted.entry.is_local:
+        raise UsageError("--team cannot be used with a directory", "share it as a git repository")
     # The wheel at the same path may be another one now, so it is read again.
     if there and not make_source(there).is_one_version and _is_present(session, there):
         if team:
@@ -137,7 +139,9 @@ def _installed(session: Session, entry: Entry) -> str:
 
 
 def _ways(session: Session, entry: Entry) -> list[str]:
-    """Return how to update a plugin and how to remove it."""
+    """Return how to update a plugin, and how to remove or, if it is the team's, disable it."""
     command = f"{session.program} self plugin"
     update = why_it_stays(session, entry) or f"update it with: {command} update {entry.name}"
-    return [update, f"remove it with: {command} remove {entry.name}"]
+    is_shared = read_registry(session.installation.plugins_dir).is_shared(entry.name)
+    word = "disable" if is_shared else "remove"
+    return [update, f"{word} it with: {command} {word} {entry.name}"]

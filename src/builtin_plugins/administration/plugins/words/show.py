@@ -44,4 +44,4 @@ def command(session: Session, name: str, format: str) -> None:
     }
     show_facts(session, facts.items())
     problems = [f"problem: {one}" for one in found.problems if str(one) != row.reason]
-    session.show_lines(*command_lines(commands.items()), *problems)
+    session.show_lines(*command_lines({" ": commands.items()}), *problems)
