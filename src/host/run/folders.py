@@ -8,7 +8,7 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run import basename, dirname, is_directory, is_file, is_link, join, read_regular, realpath
+from host.run import basename, is_directory, is_file, is_link, join, read_regular, realpath
 from host.run.command import WORD_RULE, is_word, read_definition
 
 TYPE_CHECKING = False
