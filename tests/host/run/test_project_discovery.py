@@ -138,6 +138,9 @@ def test_projects_can_be_turned_off(shop: Shop) -> None:
     config.write_text(json.dumps({**values, "projects": False}))
     assert names(shop, shop.root) == []
     assert shop.run("build", CLI_TRUST=str(shop.root)).status == 2
+    refused = shop.run("self", "trust", "--yes")
+    assert (refused.status, refused.stdout) == (1, "")
+    assert f'{config}: "projects" is false; remove the key to use projects\n' in refused.stderr
     config.write_text(json.dumps({**values, "projects": True}))
     assert names(shop, shop.root) == ["build", "db drop"]
     config.write_text(json.dumps({**values, "projects": "no"}))

@@ -37,6 +37,9 @@ def command(
 
 def _trust(session: Session, project: Project, yes: bool) -> None:
     root = project.root
+    if not session.installation.config.projects:
+        what = f'{session.layout.config_file}: "projects" is false'
+        raise OperationError(what, "remove the key to use projects")
     if not os.path.isdir(project.commands_dir):
         remedy = f"a project has .{session.program}/commands/"
         raise OperationError(f"{root} is not a project", remedy)
