@@ -1,4 +1,4 @@
-"""An installation with commands of all sorts, and the SDK's own client to call them with."""
+"""An installation with commands of all sorts, and the SDK's own client to call them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ESCAPED = "fine\\nrisk drop: harmless (read)\\x1b[8m\\u202e\\x7f"
 
 
 def pytest_configure() -> None:
-    """Start processes with the default signals, whatever the caller ignores or blocks."""
+    """Let processes start with the default signals, even if the caller ignores or blocks some."""
     for number in signal.valid_signals() - {signal.SIGPIPE, signal.SIGXFSZ}:  # Python's own
         if signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, lambda *_: None)  # no handler outlives an exec
@@ -84,7 +84,7 @@ class Cli:
         )
 
     def marked(self) -> list[str]:
-        """Return the command lines of all processes that calls of its servers started."""
+        """Return the command lines of all processes that calls of this installation started."""
         found = []
         for entry in filter(str.isdigit, os.listdir("/proc")):
             try:
@@ -98,7 +98,7 @@ class Cli:
         return found
 
     def serve(self, *options: str, **more: Any) -> subprocess.Popen[bytes]:
-        """Start a server without a client, as the leader of a session as clients do."""
+        """Start a server without a client; like clients, make it the leader of a session."""
         return subprocess.Popen(
             [self.file, "mcp", "serve", *options],
             env=self.environ,
@@ -112,7 +112,7 @@ class Cli:
 
 @dataclass
 class Answer:
-    """What a call brought."""
+    """The result of a call."""
 
     failed: bool
     blocks: list[str]
@@ -124,14 +124,14 @@ class Answer:
 
 
 class Assistant:
-    """A client that is connected over stdio, for tests that are no coroutines."""
+    """A client that is connected over stdio, for tests that are not coroutines."""
 
     def __init__(self, portal: BlockingPortal, client: Client, asked: list[str]) -> None:
         self.portal = portal
         self.client = client
         self.asked = asked
         self.answer = "accept"
-        self.progress: list[str] = []  # of the call that began last
+        self.progress: list[str] = []  # of the most recent call
 
     def tools(self) -> dict[str, types.Tool]:
         return {tool.name: tool for tool in self.portal.call(self.client.list_tools).tools}
@@ -140,7 +140,7 @@ class Assistant:
         return self.start(name, **given).result(120)
 
     def start(self, name: str, **given: Any) -> Any:
-        """Begin a call; the result is a future, whose `cancel` cancels the request."""
+        """Begin a call; return a future whose `cancel` cancels the request."""
         return self.portal.start_task_soon(self._call, name, given)
 
     async def _call(self, name: str, given: dict[str, Any]) -> Answer:
@@ -159,7 +159,7 @@ class Assistant:
 def connected(
     cli: Cli, mode: str, *options: str, asks: bool = True, log: Any = None
 ) -> Iterator[Assistant]:
-    """Connect the SDK's client to a server of its own, by the protocol that `mode` names."""
+    """Connect the SDK's client to a new server, with the protocol version `mode`."""
     asked: list[str] = []
 
     async def elicit(_: Any, params: Any) -> types.ElicitResult:
@@ -176,7 +176,7 @@ def connected(
 
 
 def until(holds: Callable[[], object], seconds: float = 60) -> None:
-    """Wait until this holds."""
+    """Wait until the condition is true."""
     end = time.monotonic() + seconds
     while not holds():
         assert time.monotonic() < end, "it did not come true"
@@ -184,7 +184,7 @@ def until(holds: Callable[[], object], seconds: float = 60) -> None:
 
 
 def made(place: Path) -> Cli:
-    """Make an installation whose `cli` is this environment's, with nothing in it."""
+    """Create an empty installation whose `cli` is that of this Python environment."""
     cli = Cli(place / "acme", place)
     subprocess.run(
         [sys.executable, "-m", "host", "self", "init", str(cli.root), "--name", "cli"],
@@ -209,7 +209,7 @@ ARGS = [
 
 @pytest.fixture(scope="session")
 def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
-    """The installation that all tests share; a test that changes one makes its own."""
+    """The installation that all tests share; a test that changes it creates its own."""
     found = made(tmp_path_factory.mktemp("mcp"))
     found.env = {"API_TOKEN": SECRET}
     shown = "printf '%s\\n' \"$@\"\n"
@@ -260,6 +260,6 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
 
 @pytest.fixture(scope="session", params=MODES)
 def assistant(cli: Cli, request: pytest.FixtureRequest) -> Iterator[Assistant]:
-    """A client in each protocol version, of a server with two jobs and the rest as it comes."""
+    """A client for each protocol version, whose server runs two jobs and has default options."""
     with connected(cli, request.param, "--jobs", "2") as found:
         yield found

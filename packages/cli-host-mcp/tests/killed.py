@@ -1,4 +1,4 @@
-"""A call that dies by SIGKILL, with all of the server, in the state that its argument names."""
+"""A server that kills itself with SIGKILL during a call, in the state that the argument names."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cli_host_mcp.processes import TERM, Processes
 from host import Variable
 
 STATES = (
-    *("told of the call", "forked", "started", "told of its group", "asked what to hide"),
+    *("call recorded", "forked", "started", "group recorded", "secrets requested"),
     *("listening", "ending"),
 )
 _REPORT = "printf 'A=a\\0\\0' >&$CLI_REPORT_FD"  # as the program does before the command starts
@@ -31,7 +31,7 @@ def at(state: str) -> None:
 
 
 def forked() -> None:
-    """Go on to what is to be started when the one that starts it is gone."""
+    """Kill the parent process, and start the command only when the parent is gone."""
     parent = os.getppid()
     os.kill(parent, signal.SIGKILL)
     while os.getppid() == parent:
@@ -45,15 +45,15 @@ def start(*args: Any, **options: Any) -> subprocess.Popen[bytes]:
     return process
 
 
-class Told(Guard):
+class KillingGuard(Guard):
     def began(self, processes: Processes) -> None:
         super().began(processes)
-        at("told of its group" if processes.group else "told of the call")
+        at("group recorded" if processes.group else "call recorded")
 
 
 def hidden(variables: Mapping[str, Variable]) -> set[str]:
     assert variables["A"].value == "a"
-    at("asked what to hide")
+    at("secrets requested")
     return set()
 
 
@@ -75,6 +75,6 @@ async def call() -> None:
 if __name__ == "__main__":
     _popen, subprocess.Popen = subprocess.Popen, start  # type: ignore[assignment,misc]
     runs.end = end
-    guard = Told()
+    guard = KillingGuard()
     guard.start()
     anyio.run(call)

@@ -1,4 +1,4 @@
-"""Which commands are served, and what their tools are called."""
+"""The commands that are served, and the names of their tools."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def test_what_is_served(cli: Cli, choice: Choice, there: set[str], not_there: se
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("shwo", "shwo: no command or category; did you mean show?"),
-        ("show/arg", "show/arg: no command or category; did you mean show/args"),
-        ("x*", "x*: no command or category"),
+        ("shwo", "shwo matches no command or category; did you mean show?"),
+        ("show/arg", "show/arg matches no command or category; did you mean show/args"),
+        ("x*", "x* matches no command or category"),
         ("self", "self: commands of `self` are never offered"),
         ("self/*", "self/*: commands of `self` are never offered"),
         ("self/plugin/add", "self/plugin/add: commands of `self` are never offered"),
-        ("sel?", "sel?: no command or category"),
+        ("sel?", "sel? matches no command or category"),
     ],
 )
 def test_a_pattern_that_means_nothing(cli: Cli, pattern: str, said: str) -> None:
@@ -69,14 +69,14 @@ def test_read_only_refuses_what_starts_commands(cli: Cli, word: str, name: str) 
     path = name.replace(" ", "/")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
-        f"cli mcp {word}: {path}: it starts other commands, which --read-only refuses\n"
+        f"cli mcp {word}: {path} starts other commands, so --read-only refuses it\n"
     )
 
 
 def test_why_what_starts_commands_is_left_out(cli: Cli) -> None:
     shown = json.loads(cli.run("mcp", "tools").stdout)["left_out"]
     names = ["odd starts", "mcp serve", "mcp tools", "mcp install"]
-    assert {shown[name] for name in names} == {"it must be named in full"}
+    assert {shown[name] for name in names} == {"served only if its full name is given"}
 
 
 def test_the_tools_as_json(cli: Cli) -> None:
@@ -84,8 +84,9 @@ def test_the_tools_as_json(cli: Cli) -> None:
     shown = json.loads(done.stdout)
     assert shown["commands"] == ["show args", "show status"]
     assert [one["name"] for one in shown["tools"]] == ["show__args", "show__status"]
-    assert shown["left_out"]["risk root"] == '--read-only, and its effects are "destroy"'
-    assert shown["left_out"]["odd slow"] == "it was not asked for"
+    left_out = shown["left_out"]
+    assert left_out["risk root"] == 'refused by --read-only, because its effects are "destroy"'
+    assert left_out["odd slow"] == "matches no pattern"
     assert done.stderr == ""
     assert cli.run("mcp", "tools").stdout.replace("\n", "").isprintable()
     three = json.loads(cli.run("mcp", "tools", "--tools", "search").stdout)["tools"]
@@ -116,7 +117,7 @@ def test_whole_words_are_found_first(cli: Cli) -> None:
     assert find(served, "show arg").startswith("show args: ")
     assert find(served, "nowhere").startswith("nothing found")
     assert len(find(served, "").splitlines()) == len(served)
-    assert find(served * 2, "").startswith("odd: ")
+    assert find(served * 2, "").startswith("odd (commands: ")
 
 
 def test_a_project_needs_its_owners_consent_and_the_users_trust(
@@ -133,7 +134,7 @@ def test_a_project_needs_its_owners_consent_and_the_users_trust(
         found = all_commands(cli.program)
         return [choice.refusal(one) for one in found if one.origin == "project"]
 
-    no_consent = ['its project does not have "assistants": true']
+    no_consent = ['its project.json does not have "assistants": true']
     assert refusals() == no_consent
     (folder / "project.json").write_text('{"assistants": false}')
     assert refusals() == no_consent

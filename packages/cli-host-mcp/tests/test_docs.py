@@ -1,4 +1,4 @@
-"""Every command that docs/assistants.md shows is run."""
+"""Run every command that docs/assistants.md shows."""
 
 from __future__ import annotations
 

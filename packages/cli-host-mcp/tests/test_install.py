@@ -1,4 +1,4 @@
-"""`mcp install` and `mcp uninstall`: other people's configuration files stay whole."""
+"""`mcp install` and `mcp uninstall`: assistants' configuration files stay intact."""
 
 from __future__ import annotations
 
@@ -96,16 +96,20 @@ def test_every_form_of_toml(text: str) -> None:
         ("cursor", "[]", "expected an object"),
         ("cursor", '{"mcpServers": []}', "expected an object"),
         ("cursor", '{"a": 1, "a": 2}', "a key occurs twice"),
-        ("cursor", '{"mcpServers": {"cli": {"command": "/else"}}}', "another server called cli"),
-        ("cursor", '{"mcpServers": {"cli": {"command": "/opt/cli"}}}', "another server called cli"),
+        ("cursor", '{"mcpServers": {"cli": {"command": "/else"}}}', "another server is called cli"),
+        (
+            "cursor",
+            '{"mcpServers": {"cli": {"command": "/opt/cli"}}}',
+            "another server is called cli",
+        ),
         (
             "cursor",
             '{"mcpServers": {"cli": {"command": "/opt/cli", "args": ["db", "mcp", "serve"]}}}',
-            "another server called cli",
+            "another server is called cli",
         ),
-        ("cursor", '{"mcpServers": {"cli": "/opt/cli"}}', "another server called cli"),
-        ("codex", "[mcp_servers.cli]\ncommand = 'else'\n", "another server called cli"),
-        ("codex", "mcp_servers = {}\n", "its servers are written in a form that cannot be edited"),
+        ("cursor", '{"mcpServers": {"cli": "/opt/cli"}}', "another server is called cli"),
+        ("codex", "[mcp_servers.cli]\ncommand = 'else'\n", "another server is called cli"),
+        ("codex", "mcp_servers = {}\n", "its list of servers has a form that cannot be edited"),
         ("codex", "model = ", "Invalid value"),
     ],
 )
@@ -135,7 +139,7 @@ def test_an_existing_entry_is_never_widened_without_options(
     )
     printed = cli.run(*call, "--print").stdout
     assert printed == f"{client}: {path}\n{narrow}"
-    assert cli.run(*call, "--name", "acme").returncode == 0  # an entry of its own
+    assert cli.run(*call, "--name", "acme").returncode == 0  # a second entry
     assert cli.run("mcp", "uninstall", "--client", client, "--name", "acme").returncode == 0
     done = cli.run(*call, "--", "--read-only", "show/i*")
     assert done.stdout == f"{client}: {path} already has cli with --read-only 'show/i*'\n"
@@ -162,10 +166,10 @@ def test_uninstall_leaves_what_is_not_its_own(tmp_path: Path) -> None:
     zed.write_bytes(b"{} \xff")
     done = cli.run("mcp", "uninstall")
     assert (done.returncode, done.stdout) == (1, f"gemini: {gemini} has no cli\n")
-    hint = "it was not changed; cli mcp install --print shows the entry to edit by hand"
+    hint = "the file was not changed; cli mcp install --print shows the entry to edit by hand"
     assert done.stderr == (
-        f"cli mcp uninstall: {cursor}: it has another server called cli; choose a name: --name; "
-        f"{hint}\n"
+        f"cli mcp uninstall: {cursor}: another server is called cli; "
+        f"choose a different name with --name; {hint}\n"
         f"cli mcp uninstall: {zed}: not UTF-8; {hint}\n"
     )
     assert cursor.read_text() == foreign
@@ -176,7 +180,7 @@ def test_uninstall_leaves_what_is_not_its_own(tmp_path: Path) -> None:
 
 
 def test_as_a_user(cli: Cli) -> None:
-    """Found clients get it; a mode and a link stay, a broken file too, in one line."""
+    """All clients found are configured; modes, links and broken files stay unchanged."""
     real = cli.home / "dotfiles.json"
     real.write_text('{"mcpServers": {}}')
     real.chmod(0o640)

@@ -1,4 +1,4 @@
-"""Secrets in output, and what is kept of it."""
+"""Secrets in output, and the limits of output."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_control_characters_are_shown() -> None:
 
 
 def test_lines_are_few_and_short() -> None:
-    """Of a flood only the newest wait; their numbers grow."""
+    """If many lines wait, only the newest are kept; their numbers increase."""
     lines = Lines()
     lines.feed("stdout", b"".join(b"%d\n" % n for n in range(1000)) + b"beg")
     assert lines.taken() == [(n + 1, str(n)) for n in range(980, 1000)]

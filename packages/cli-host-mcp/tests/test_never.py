@@ -1,4 +1,4 @@
-"""What must never happen: something left running, a server that hangs or fills memory."""
+"""Events that must never happen: a process stays, or a server hangs or fills memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ENVELOPE = {
 
 
 def request(number: int, method: str, **params: Any) -> bytes:
-    """Return a request by the protocol without a handshake."""
+    """Return a request of the protocol without a handshake."""
     body = {"method": method, "params": {**params, "_meta": _ENVELOPE}}
     return json.dumps({"jsonrpc": "2.0", "id": number, **body}).encode() + b"\n"
 
@@ -45,7 +45,7 @@ def received(server: subprocess.Popen[bytes]) -> dict[str, Any]:
 
 
 def hanging(cli: Cli, server: subprocess.Popen[bytes]) -> None:
-    """Call a command that hangs, and wait until it and its two children are there."""
+    """Call a command that hangs, and wait until it and its two children run."""
     send(server, request(1, "tools/call", name="odd__hang"))
     until(lambda: len(cli.marked()) >= 3)
 
@@ -58,7 +58,7 @@ def nothing_is_left(cli: Cli) -> Any:
 
 @pytest.mark.parametrize("mode", MODES)
 def test_a_cancelled_call(cli: Cli, mode: str) -> None:
-    """It ends at once with all its processes, those in sessions of their own too; others go on."""
+    """All processes of the call end at once, even those in other sessions; other calls run on."""
     with connected(cli, mode, "--jobs", "1") as assistant:
         running = assistant.start("odd__hang")
         waiting = assistant.start("show__words", words=["next"])
@@ -72,12 +72,12 @@ def test_a_cancelled_call(cli: Cli, mode: str) -> None:
 def test_a_call_whose_time_is_up(cli: Cli) -> None:
     with connected(cli, "2026-07-28", "--timeout", "3") as assistant:
         found = assistant.call("odd__hang")
-        assert found.blocks == ["up\n", "it was ended after 3 s"]
+        assert found.blocks == ["up\n", "ended at its time limit of 3 s"]
         assert cli.marked() == []
 
 
 def test_what_a_command_leaves_in_its_group_ends_with_it(cli: Cli) -> None:
-    """What it starts in a session of its own stays: that is how one starts a service."""
+    """Processes that the command starts in a new session stay: services are started that way."""
     with connected(cli, "2026-07-28") as assistant:
         assert assistant.call("odd__straggler").text == "done\n"
         assert cli.marked() == []
@@ -97,7 +97,7 @@ def test_what_a_command_leaves_in_its_group_ends_with_it(cli: Cli) -> None:
     ],
 )
 def test_a_server_that_ends(cli: Cli, end: Callable[[Any], None]) -> None:
-    """Nothing is left, also of a command that ignores TERM, and stdout is closed at once."""
+    """No process is left, even of a command that ignores TERM, and stdout is closed at once."""
     with cli.serve() as server:
         hanging(cli, server)
         start = time.monotonic()
@@ -106,14 +106,14 @@ def test_a_server_that_ends(cli: Cli, end: Callable[[Any], None]) -> None:
         server.stdout.read()
         status = server.wait(60)
         until(lambda: not cli.marked())
-        assert time.monotonic() - start < 60  # what it called sleeps five times as long
+        assert time.monotonic() - start < 60  # the command sleeps five times as long
         assert server.stderr
         assert server.stderr.read() == b""
     assert status in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL)
 
 
 def test_a_client_that_is_killed(cli: Cli, tmp_path: Path) -> None:
-    """A real one, in the middle of a call: its end of both pipes is gone, and it said nothing."""
+    """A client is killed during a call: both pipes are closed, and no message was sent."""
     client = tmp_path / "client.py"
     client.write_text(
         "import subprocess, sys\n"
@@ -133,7 +133,7 @@ def test_a_client_that_is_killed(cli: Cli, tmp_path: Path) -> None:
 
 
 def test_killed_in_each_state_of_a_call(cli: Cli) -> None:
-    """Between any two things that a server does for a call it may be gone."""
+    """A server may be killed between any two steps of a call."""
     env = {**cli.environ, "CLI_DIR": str(cli.root)}
     argv = [sys.executable, killed.__file__]
     calls = {state: subprocess.Popen([*argv, state], env=env) for state in killed.STATES}
@@ -143,7 +143,7 @@ def test_killed_in_each_state_of_a_call(cli: Cli) -> None:
 
 
 def test_a_flood_of_calls(cli: Cli) -> None:
-    """A thousand at once: what cannot wait is refused in a line, the rest is answered."""
+    """A thousand calls at once: those that cannot wait are refused, and the others are answered."""
     with cli.serve("--jobs", "1") as server:
         count = 1000
         calls = [request(n, "tools/call", name="odd__slow") for n in range(count)]
@@ -159,7 +159,7 @@ def test_a_flood_of_calls(cli: Cli) -> None:
 
 
 def test_a_client_that_only_writes(cli: Cli) -> None:
-    """It is held up at last, and the server's memory stays as it is."""
+    """The client is blocked in the end, and the server's memory does not grow."""
     with cli.serve(stderr=subprocess.DEVNULL) as server:
         send(server, request(0, "tools/list"))
         received(server)
@@ -193,7 +193,7 @@ def test_what_is_no_message_is_passed_over(cli: Cli) -> None:
 
 
 def test_an_agreement_cannot_be_made_up(cli: Cli) -> None:
-    """It is good for the very line that was asked about, once, and only by the state we gave."""
+    """A consent is valid once, for one command line, and only with the state that was issued."""
     envelope = {**_ENVELOPE, "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
     yes = {"agree": {"action": "accept", "content": {}}}
 
@@ -229,10 +229,10 @@ def test_a_closed_stdout_ends_the_server(cli: Cli) -> None:
 def test_a_command_line_that_is_too_long(assistant: Assistant) -> None:
     found = assistant.call("show__words", words=["x" * 200_000] * 20)
     assert found.failed
-    assert found.text == "it cannot be started: Argument list too long"
+    assert found.text == "the command cannot be started: Argument list too long"
 
 
 def _resident(process: int) -> int:
-    """Return the MiB of memory that a process has."""
+    """Return how many MiB of memory a process uses."""
     status = Path(f"/proc/{process}/status").read_text()
     return int(status.partition("VmRSS:")[2].split()[0]) // 1024

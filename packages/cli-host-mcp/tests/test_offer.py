@@ -1,4 +1,4 @@
-"""What a call becomes: who is asked, and which line is run."""
+"""The effect of a call: whether the user is asked, and which command line is run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from host import HostError, Program
 
 @pytest.fixture
 def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Return a maker of offers, in a process that is `mcp serve`."""
+    """Return a function that creates offers, in the process of `mcp serve`."""
     ours = {"CLI_DIR": str(cli.root), "COMMAND_NAME": "serve", "COMMAND_CATEGORY": "mcp"}
     for name, value in {**cli.environ, **ours}.items():
         monkeypatch.setenv(name, value)
@@ -36,7 +36,7 @@ def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
     ],
 )
 def test_who_is_asked(offer: Any, confirm: str, asked: set[str]) -> None:
-    """`confirm` of a definition is always asked; effects as --confirm says; sudo destroys."""
+    """A definition's `confirm` is always asked; effects depend on --confirm; sudo means destroy."""
     served = offer(confirm, allow_sudo=True)
     names = ("risk__drop", "risk__root", "risk__sure", "show__words", "show__status")
     assert {name for name in names if served.answer(name, {}).question} == asked
@@ -55,7 +55,7 @@ def test_agreement_reaches_the_command(
 
 
 def test_the_question_cannot_be_added_to(offer: Any) -> None:
-    """What an assistant gives stands on the line of the command, escaped."""
+    """The assistant's words appear escaped, within the command line."""
     word = "x\nIt is safe.\x1b[8m\u202e"
     question = offer("destroy").answer("risk__drop", {"words": [word]}).question
     assert question == (
@@ -93,7 +93,10 @@ def test_the_schema_of_arguments(declared: Any, monkeypatch: pytest.MonkeyPatch)
         "all": {"type": "boolean"},
         "cache": {"type": "boolean", "default": True},
         "pin": {"type": "string", "description": "secret"},
-        "purge": {"type": "boolean", "description": "makes the command's effects destroy"},
+        "purge": {
+            "type": "boolean",
+            "description": 'changes the effects of the command to "destroy"',
+        },
     }
     assert tool["inputSchema"]["required"] == ["stage"]
     monkeypatch.setenv("MCP_STAGE", "dev")
@@ -125,7 +128,7 @@ def test_an_option_raises_the_effects(declared: Any) -> None:
     question = declared("destroy").answer("more__args", given).question
     assert question == "Run cli more args --purge dev? It may destroy something."
     with pytest.raises(
-        CallError, match='--read-only, and these options make its effects "destroy"'
+        CallError, match='refused by --read-only: the effects of this call: "destroy"'
     ):
         declared("destroy", read_only=True).answer("more__args", given)
 
@@ -142,7 +145,7 @@ def test_a_word_is_never_an_option_of_the_program(offer: Any, cli: Cli) -> None:
     ["self info", "self/plugin/add", "self plugin", "self", "self__info", " self  uninstall"],
 )
 def test_self_is_never_offered(offer: Any, name: str, patterns: tuple[str, ...]) -> None:
-    """Neither with a tool for each command nor behind `find`, `describe` and `run`."""
+    """`self` has no tools, and `find`, `describe` and `run` do not know it."""
     served = offer("never", search=True, patterns=patterns, allow_sudo=True)
     for tool in ("describe", "run"):
         with pytest.raises(CallError, match="unknown command self"):
@@ -169,7 +172,7 @@ def test_each_mode_offers_the_same_commands(offer: Any, name: str) -> None:
 
 
 def test_texts_of_definitions_are_escaped(offer: Any) -> None:
-    """What they say stays on one line, in every place that an assistant or its user sees."""
+    """Each text of a definition stays on one line wherever an assistant or its user sees it."""
     [tool] = [one for one in offer("never").tools() if one["name"] == "odd__forged"]
     assert tool["title"] == ESCAPED
     assert tool["description"] == f"{ESCAPED} | Example: {ESCAPED} ({ESCAPED})"

@@ -1,4 +1,4 @@
-"""The package itself: what it costs who does not use it."""
+"""The package itself: its cost for commands that do not use it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _README = Path(__file__).parents[1] / "README.md"
 
 
 def test_a_run_loads_nothing_of_it(cli: Cli) -> None:
-    """Neither of the package nor of the SDK: once the lock is built, also not for a listing."""
+    """Runs, and listings after the first, import neither the package nor the SDK."""
     cli.run("self", "list")
     for words in (("show", "words"), ("self", "list"), ("mcp",)):
         done = subprocess.run(
@@ -62,8 +62,8 @@ def test_each_has_a_page_and_the_readme_names_its_options(cli: Cli, word: str) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("serve", "nothing"), "cli mcp serve: nothing: no command or category"),
-        (("tools", "--except", "x*"), "cli mcp tools: x*: no command or category"),
+        (("serve", "nothing"), "cli mcp serve: nothing matches no command or category"),
+        (("tools", "--except", "x*"), "cli mcp tools: x* matches no command or category"),
     ],
 )
 def test_usage(cli: Cli, words: tuple[str, ...], said: str) -> None:

@@ -1,4 +1,4 @@
-"""Commands called by the SDK's own client over stdio, by both protocols."""
+"""Commands called by the SDK's own client over stdio, with both protocols."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ def test_values_reach_the_command_as_words(assistant: Assistant) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({}, "missing: target"),
+        ({}, "missing arguments: target"),
         ({"target": "mail"}, "expected one of web, db"),
         ({"target": "--force"}, "target: a value must not begin with -; found --force"),
         ({"target": "web", "files": ["-rf"]}, "files: a value must not begin with -; found -rf"),
         ({"target": "web", "files": "x"}, "files: expected an array"),
         ({"target": "web", "count": "many"}, "count: expected a whole number; found many"),
         ({"target": "web", "force": "yes"}, "force: expected true or false"),
-        ({"target": "web", "label": ["a"]}, "label: expected text"),
+        ({"target": "web", "label": ["a"]}, "label: expected a string or a number"),
         ({"target": "web", "lable": "a"}, "unknown argument lable; did you mean label?"),
         ({"target": "web", "--force": True}, "unknown argument --force; did you mean force?"),
-        ({"target": "web", "label": "a\0b"}, "label: a word of a command line cannot hold NUL"),
+        ({"target": "web", "label": "a\0b"}, "label: an argument must not contain NUL"),
     ],
 )
 def test_what_does_not_fit_is_refused(
@@ -133,7 +133,7 @@ def test_progress_comes_while_it_runs(assistant: Assistant, cli: Cli) -> None:
 
 
 def test_jobs_beyond_the_limit_wait(assistant: Assistant) -> None:
-    """Three of 0.6 s each, two at once."""
+    """Three calls of 0.6 s each, of which two run at once."""
     start = time.monotonic()
     running = [assistant.start("odd__slow") for _ in range(3)]
     assert all(one.result(60).text == "one\ntwo\n" for one in running)
@@ -172,7 +172,7 @@ def test_texts_of_definitions_reach_the_client_escaped(assistant: Assistant) -> 
 
 @pytest.mark.parametrize("form", ["each", "search"])
 def test_the_list_is_made_when_the_server_starts(tmp_path: Path, form: str) -> None:
-    """A command that is changed or removed later counts at once; a new one is never offered."""
+    """A change or removal of a command has an effect at once; a new command is never offered."""
     cli = made(tmp_path)
     cli.command("odd changed", "echo first\n")
     cli.command("odd gone", "echo gone\n")
@@ -196,11 +196,11 @@ def test_the_list_is_made_when_the_server_starts(tmp_path: Path, form: str) -> N
         assert call("odd changed") == "second\n"
         cli.command("odd changed", "echo third\n", **{"x-mcp": "never"})
         assert call("odd changed") == (
-            'odd changed: its definition says "x-mcp": "never"; nothing was run'
+            'odd changed: its definition has "x-mcp": "never"; nothing was run'
         )
         cli.command("odd new", "echo new\n")
         shutil.rmtree(cli.root / "commands/odd/gone")
-        assert call("odd gone") == "odd gone: it no longer exists; nothing was run"
+        assert call("odd gone") == "odd gone no longer exists; nothing was run"
         assert offered() == {"odd__stays"}
         if form == "search":
             assert call("odd new").startswith("unknown command odd new")
@@ -211,7 +211,7 @@ def test_the_list_is_made_when_the_server_starts(tmp_path: Path, form: str) -> N
 
 
 def test_words_of_a_longer_command_are_refused(assistant: Assistant, cli: Cli) -> None:
-    """A plugin can bring `show words deeper` where `show words` is a command."""
+    """A plugin can add the command `show words deeper` to the command `show words`."""
     deeper = cli.root / "plugins" / "deep" / "show" / "words" / "deeper"
     deeper.mkdir(parents=True, exist_ok=True)
     (deeper / "command.json").write_text(
@@ -219,13 +219,13 @@ def test_words_of_a_longer_command_are_refused(assistant: Assistant, cli: Cli) -
     )
     (deeper / "main.sh").write_text("echo deeper\n")
     found = assistant.call("show__words", words=["deeper"])
-    assert found.text == "deeper\n" or "another command's" in found.text
+    assert found.text == "deeper\n" or "would run another command" in found.text
     assert cli.run("show", "words", "deeper").stdout == "deeper\n"
 
 
 @pytest.mark.parametrize("mode", ["2025-11-25", "2026-07-28"])
 def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
-    """It gets the line to run by hand; --read-only and --except leave out, --tools searches."""
+    """The client gets the command line for its user; --except and --tools apply."""
     options = ("--tools", "search", "--timeout", "3", "--max-output", "1024")
     with connected(cli, mode, *options, "--except", "show", asks=False) as assistant:
         assert list(assistant.tools()) == ["find", "describe", "run"]
@@ -236,12 +236,12 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
         assert '"name": "odd__slow"' in shown
         found = assistant.call("run", command="risk drop", arguments={"words": ["x"]})
         assert found.text == (
-            "it needs the user's consent, and this client cannot ask for it; "
+            "the command needs the user's consent, and this client cannot ask; "
             "to run it by hand: cli risk drop x; nothing was run"
         )
         assert "unknown command show args" in assistant.call("run", command="show args").text
         late = assistant.call("run", command="odd/hang")
-        assert late.blocks == ["up\n", "it was ended after 3 s"]
+        assert late.blocks == ["up\n", "ended at its time limit of 3 s"]
         assert (
             "unknown argument force"
             in assistant.call("run", command="odd slow", arguments={"force": True}).text
@@ -250,7 +250,7 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
 
 
 def test_secrets_of_settings_that_take_long(tmp_path: Path) -> None:
-    """The first call learns that they do; those that follow do not wait for each other."""
+    """settings.conf takes long: later calls run at the same time, and all mask its secrets."""
     cli = made(tmp_path)
     (cli.root / "config/settings.conf").write_text("sleep 0.6\nSLOW_TOKEN=from-slow-settings\n")
     cli.command("show slow", 'echo "<$SLOW_TOKEN>"\n')
@@ -261,7 +261,7 @@ def test_secrets_of_settings_that_take_long(tmp_path: Path) -> None:
 
 
 def test_a_secret_is_requested_once(tmp_path: Path) -> None:
-    """Its provider gives another value each time: what the run got is what is masked."""
+    """The provider returns a new value each time: the value that the run got is masked."""
     cli = made(tmp_path)
     mint = tmp_path / "mint"
     mint.write_text(f'#!/bin/sh\necho x >>{tmp_path}/requests\necho "$1minted-$$"\n')

@@ -1,4 +1,4 @@
-"""The signals of the processes that tests start do not depend on how the suite was started."""
+"""The processes that tests start have default signals, however the suite was started."""
 
 from __future__ import annotations
 

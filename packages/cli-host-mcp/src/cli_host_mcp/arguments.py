@@ -19,7 +19,7 @@ def schema_of(definition: Definition) -> dict[str, Any]:
         words = {
             "type": "array",
             "items": {"type": "string"},
-            "description": "Its arguments, one string each, as on a command line",
+            "description": "The command's arguments, one string each, as on a command line",
         }
         return object_of({WORDS: words}, [])
     properties = {key_of(one): _property(one) for one in definition.args}
@@ -27,7 +27,7 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 
 
 def _is_required(argument: Any) -> bool:
-    """Return whether a call must give an argument: the server's environment may set it."""
+    """Return whether a call must give an argument that the server's environment does not set."""
     return bool(argument.required and argument.env not in os.environ)
 
 
@@ -39,8 +39,8 @@ def key_of(argument: Any) -> str:
 def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     """Return the words of the command line; raises CallError for invalid input.
 
-    Each value is one word, whatever it contains. A value cannot become an option: a positional one
-    must not begin with `-`, and an option's value that does is joined to the option.
+    Each value is one word, whatever it contains. A value cannot become an option: a positional
+    value must not begin with `-`, and an option's value that does is joined to the option by `=`.
     """
     known = [key_of(one) for one in definition.args] or [WORDS]
     for key in given:
@@ -53,7 +53,7 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     needed = filter(_is_required, definition.args)
     missing = [key_of(one) for one in needed if not _has(present, one)]
     if missing:
-        raise CallError(f"missing: {', '.join(missing)}")
+        raise CallError(f"missing arguments: {', '.join(missing)}")
     return [*_options(definition.args, present), *_positionals(definition.args, present)]
 
 
@@ -92,7 +92,7 @@ def _remarks(argument: Any) -> list[str]:
         _THERE.get(argument.type, ""): True,
         "secret": argument.secret,
         f"not together with {', '.join(conflicts)}": conflicts,
-        f"makes the command's effects {argument.effects}": argument.effects,
+        f'changes the effects of the command to "{argument.effects}"': argument.effects,
     }
     return [text for text, holds in remarks.items() if holds]
 
@@ -129,7 +129,7 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
 
 
 def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
-    """Return the positional words; fill gaps with the omitted argument's variable or default."""
+    """Return the positional words; an omitted one in between gets its variable or default."""
     words: list[str] = []
     skipped: list[Any] = []
     for one in (one for one in arguments if not one.option):
@@ -161,12 +161,12 @@ def _text(key: str, value: Any) -> str:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise CallError(f"{key}: expected text")
+        raise CallError(f"{key}: expected a string or a number")
     text = str(value)
     if "\0" in text:
-        raise CallError(f"{key}: a word of a command line cannot hold NUL")
+        raise CallError(f"{key}: an argument must not contain NUL")
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise CallError(f"{key}: half a character; expected text") from None
+        raise CallError(f"{key}: contains an unpaired surrogate") from None
     return text

@@ -1,7 +1,7 @@
 """Ask the user through the client, by a request or by the client's next call.
 
-With the protocol of 2025 the server sends the client a request. That of 2026 has no such requests:
-the call ends with the question, and the client calls again with the answer.
+With the protocol of 2025, the server sends the client a request. With that of 2026, the call ends
+with the question, and the client repeats the call with the answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NOTHING_TO_FILL_IN = {"type": "object", "properties": {}}
 
 
 class Asking:
-    """Asks questions and remembers the open ones; each accepts one answer."""
+    """Asks questions and remembers the open ones; each question accepts one answer."""
 
     def __init__(self) -> None:
         self._open: dict[str, tuple[str, float]] = {}
@@ -36,7 +36,7 @@ class Asking:
         Raises CallError if the user does not agree or cannot be asked.
         """
         if not _can_ask(ctx):
-            raise CallError("it needs the user's consent, and this client cannot ask for it")
+            raise CallError("the command needs the user's consent, and this client cannot ask")
         if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
             await self._request(ctx, question)
             return None
@@ -72,7 +72,7 @@ class Asking:
 
 
 def _can_ask(ctx: ServerRequestContext[Any]) -> bool:
-    """Return whether the client can show a form; `{}` also means yes."""
+    """Return whether the client can show a form; an empty capability also means that it can."""
     capabilities = ctx.session.client_capabilities
     asks = capabilities.elicitation if capabilities else None
     return asks is not None and (asks.form is not None or asks.url is None)

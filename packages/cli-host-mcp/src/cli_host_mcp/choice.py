@@ -17,7 +17,7 @@ _KEY = "x-mcp"  # in a command.json: "named" or "never"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The values of the options; patterns are words joined by `/`, with `*`, `?` and `[…]`."""
+    """The options that select commands; patterns are words joined by `/`, with `*`, `?`, `[…]`."""
 
     patterns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -25,29 +25,27 @@ class Choice:
     allow_sudo: bool = False
 
     def refusal(self, command: Command) -> str:
-        """Return why an assistant does not get this command, "" if it does."""
+        """Return why an assistant does not get this command, or "" if it does."""
         definition = command.definition
         named = self._names(command)
         wish = definition.extra.get(_KEY)
         of_project = _refused_by_project(command)
         reasons = {
             of_project: of_project,
-            f"it is for {' and '.join(definition.os)}": not definition.compatible,
-            "it was not asked for": self.patterns and not _matches(command.words, self.patterns),
-            "--except leaves it out": _matches(command.words, self.left_out),
-            f'its definition says "{_KEY}": "never"': wish == "never",
-            "it must be named in full": (
+            f"runs on {' and '.join(definition.os)} only": not definition.compatible,
+            "matches no pattern": self.patterns and not _matches(command.words, self.patterns),
+            "matches --except": _matches(command.words, self.left_out),
+            f'its definition has "{_KEY}": "never"': wish == "never",
+            "served only if its full name is given": (
                 not named and (definition.hidden or definition.starts_commands or wish == "named")
             ),
             "refused by --read-only, because it starts other commands": (
                 self.read_only and definition.starts_commands
             ),
-            f'--read-only, and its effects are "{definition.effects}"': (
+            f'refused by --read-only, because its effects are "{definition.effects}"': (
                 self.read_only and definition.effects != "read"
             ),
-            "it needs sudo, and --allow-sudo was not given": (
-                definition.sudo and not self.allow_sudo
-            ),
+            "needs sudo, and --allow-sudo was not given": definition.sudo and not self.allow_sudo,
         }
         return next((reason for reason, holds in reasons.items() if holds), "")
 
@@ -58,17 +56,19 @@ class Choice:
         return [one for one in commands if not self.refusal(one)]
 
     def check(self, commands: Sequence[Command]) -> None:
-        """Raise ChoiceError for a pattern without any command that may be served."""
+        """Raise ChoiceError for a pattern that matches nothing or that --read-only refuses."""
         for one in commands:
             if self.read_only and one.definition.starts_commands and self._names(one):
                 name = "/".join(one.words)
-                raise ChoiceError(f"{name}: it starts other commands, which --read-only refuses")
+                raise ChoiceError(f"{name} starts other commands, so --read-only refuses it")
         for pattern in (*self.patterns, *self.left_out):
             if not any(_matches(one.words, (pattern,)) for one in commands):
                 if pattern.split("/")[0] == "self":
                     raise ChoiceError(f"{pattern}: commands of `self` are never offered")
                 names = {"/".join(one.words[:end]) for one in commands for end in (1, None)}
-                raise ChoiceError(f"{pattern}: no command or category{closest(pattern, names)}")
+                raise ChoiceError(
+                    f"{pattern} matches no command or category{closest(pattern, names)}"
+                )
 
 
 def all_commands(program: Program) -> tuple[Command, ...]:
@@ -88,7 +88,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["auto", "each", "search"]),
         default="auto",
         show_default=True,
-        help="A tool for each command, or find, describe and run; auto: beyond 40.",
+        help="each: one tool per command; search: three tools for all; auto: search above 40.",
     )
     def wrapped(
         patterns: tuple[str, ...],
@@ -108,12 +108,12 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return patterns with `/` between words, given with `/` or blanks."""
+    """Return patterns with `/` between words; users may also separate words by spaces."""
     return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
 
 
 def _refused_by_project(command: Command) -> str:
-    """Return why a project's command is refused, "" if it is not.
+    """Return why a project's command is refused, or "" if it is not.
 
     The project needs `"assistants": true` in project.json and the user's trust.
     """
@@ -122,7 +122,7 @@ def _refused_by_project(command: Command) -> str:
         return ""
     try:
         if not project.definition.allows_assistants:
-            return 'its project does not have "assistants": true'
+            return 'its project.json does not have "assistants": true'
         return "" if is_trusted(command.definition) else "its project is not trusted"
     except HostError as error:
         return error.what

@@ -13,9 +13,9 @@ from cli_host_mcp.problem import ChoiceError, closest
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An assistant: its `file` (`~` is the home), the key of its servers, and format details.
+    """An assistant: its configuration `file`, the key of its servers there, and format details.
 
-    A `file` without a directory is in the current project. `typed` entries have the type stdio.
+    A `file` without a directory is in the current one. If `typed`, entries have the type stdio.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Client:
         return os.path.abspath(file.replace("~/.config", config).replace("~", home))
 
     def is_here(self, environ: Mapping[str, str]) -> bool:
-        """Return whether this assistant has been used: its folder exists."""
+        """Return whether this assistant seems to be in use: its file or folder exists."""
         path = self.path(environ)
         return (
             os.path.exists(path) if "/" not in self.file else os.path.isdir(os.path.dirname(path))
@@ -80,5 +80,5 @@ def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
     if not names:
         found = [client for client in CLIENTS.values() if client.is_here(environ)]
     if not found:
-        raise ChoiceError(f"no assistant was found here; name one: --client {'|'.join(CLIENTS)}")
+        raise ChoiceError(f"no assistant was found; name one: --client {'|'.join(CLIENTS)}")
     return found

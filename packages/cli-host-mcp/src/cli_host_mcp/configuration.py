@@ -20,23 +20,23 @@ _SERVE = ["mcp", "serve"]
 
 
 def existing(client: Client, text: str, name: str, command: str) -> dict[str, Any] | None:
-    """Return the entry `name` if it starts this `command`, None if the file has no such entry.
+    """Return the entry `name` if it starts this `command`, or None if there is no such entry.
 
-    Raises ValueError if the client could not read the text, or another server has the name.
+    Raises ValueError if the client could not read the text, or if another server has the name.
     """
     entry = _servers(client, _document(client, text)).get(name)
     if entry is None:
         return None
     args = entry.get("args") if isinstance(entry, dict) else None
     if not isinstance(args, list) or args[:2] != _SERVE or entry.get("command") != command:
-        raise ValueError(f"it has another server called {name}; choose a name: --name")
+        raise ValueError(f"another server is called {name}; choose a different name with --name")
     return dict(entry)
 
 
 def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the file's text with the entry `name`, whose other keys are kept.
+    """Return the file's text with the entry `name`; other keys of an existing entry are kept.
 
-    Raises ValueError as `existing` does.
+    Raises ValueError as `existing` does, or if the text cannot be edited.
     """
     before = existing(client, text, name, entry["command"])
     after = {**(before or {}), **entry}
@@ -76,7 +76,7 @@ def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
 
 
 def read(path: str) -> str:
-    """Return the text of a file, "" if there is none. Raises OSError, ValueError."""
+    """Return the text of a file, or "" if there is none. Raises OSError or ValueError."""
     try:
         with open(path, encoding="utf-8", newline="") as file:
             return file.read()
@@ -89,7 +89,7 @@ def read(path: str) -> str:
 def write(path: str, text: str) -> None:
     """Replace the file's content atomically; its mode is kept, and a link is followed.
 
-    Raises OSError; then the old file is unchanged.
+    Raises OSError and keeps the old file if it fails.
     """
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -127,7 +127,7 @@ def _json_text(document: Mapping[str, Any], before: str) -> str:
 def _with_comments_below(before: str, after: str) -> str:
     """Return `after` with the comments at the end of the removed text.
 
-    They belong to the next table, but tomlkit assigns them to the removed one.
+    The comments belong to the next table, but tomlkit assigns them to the removed one.
     """
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     pairs = enumerate(zip_longest(old, new))
@@ -148,7 +148,7 @@ def _checked(text: str, document: Mapping[str, Any]) -> str:
         written = {}
     empty: dict[str, Any] = {key: {} for key, value in document.items() if value == {}}
     if {**empty, **written} != document:
-        raise ValueError("its servers are written in a form that cannot be edited here")
+        raise ValueError("its list of servers has a form that cannot be edited automatically")
     return text
 
 
@@ -160,7 +160,7 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raises ValueError for duplicate keys, as writing would lose one."""
+    """Return an object; raises ValueError for duplicate keys, because writing would lose one."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key occurs twice")

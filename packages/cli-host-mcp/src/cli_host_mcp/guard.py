@@ -1,6 +1,6 @@
-"""A process that outlives the server and ends the calls of a killed one.
+"""A process that outlives the server and, if the server is killed, ends its calls.
 
-It reads a pipe that only the server holds open, so end of file means that the server has ended.
+The guard reads a pipe that only the server holds open: end of file means the server has ended.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Guard:
         fork_worker(reading, _watch)
 
     def began(self, processes: Processes) -> None:
-        """Record a call, before it starts and again when its group is known."""
+        """Record a call; to be called before the call starts, and when its group is known."""
         self._note(f"+ {processes.mark} {processes.group}\n")
 
     def ended(self, processes: Processes) -> None:
@@ -55,7 +55,7 @@ def _watch(reading: int) -> None:
 def end_all(calls: list[Processes]) -> None:
     """End all processes of these calls: TERM, and KILL for those left a second later.
 
-    A call without a group may be about to start; by then its processes exist.
+    A call without a group may be about to start a process, which exists a second later.
     """
     for call in calls:
         call.send(TERM)

@@ -20,7 +20,7 @@ client_option = click.option(
     "--client", "names", multiple=True, metavar="NAME", help=", ".join(CLIENTS)
 )
 name_option = click.option(
-    "--name", default="", metavar="NAME", help="Name of the server in that configuration."
+    "--name", default="", metavar="NAME", help="Name of the server in the configuration."
 )
 
 
@@ -35,7 +35,7 @@ def command(
     only_print: bool,
     options: tuple[str, ...],
 ) -> None:
-    """Write this program into the configuration of assistants, as an MCP server.
+    """Add this program to the configuration of assistants, as an MCP server.
 
     Without --client, all assistants on this machine are configured. The words after `--` are
     categories and options of `mcp serve`; without them, an existing entry keeps its own.
@@ -82,7 +82,7 @@ def change_each(
     names: Sequence[str],
     change: Callable[[Client, str, str], tuple[str, str]],
 ) -> None:
-    """Change the file of each client and print the changes. Exits with 1 if one failed.
+    """Change the file of each client and print the changes. Exits with status 1 if one failed.
 
     `change` takes client, path and text, and returns the new text and a line about it.
     """
@@ -100,7 +100,7 @@ def change_each(
             failed = True
         except ValueError as failure:
             hint = f"{program.name} mcp install --print shows the entry to edit by hand"
-            program.messages.error(f"{path}: {failure}; it was not changed; {hint}")
+            program.messages.error(f"{path}: {failure}; the file was not changed; {hint}")
             failed = True
     if failed:
         sys.exit(1)
@@ -109,7 +109,7 @@ def change_each(
 def _entry(client: Client, before: str, name: str, argv: Sequence[str]) -> dict[str, Any]:
     """Return the entry to write. Raises ValueError.
 
-    If `argv` has no options, those of an existing entry are kept: without them the assistant would
+    If `argv` has no options, those of an existing entry are kept: without them, the assistant would
     get more commands.
     """
     entry = client.entry(argv)

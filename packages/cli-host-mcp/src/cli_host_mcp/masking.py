@@ -1,4 +1,4 @@
-"""Mask the values of secrets in a command's output before it is used."""
+"""Mask the values of secrets in a command's output before the output is used."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ class Offer:
         return [toolbox.tool_of(one) for one in self.commands()]
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
-        """Return the run, or the text, that a call of the tool `name` requests.
+        """Return the command to run, or the text, that a call of the tool `name` requests.
 
         Raises UnknownToolError, CallError, and HostError for a broken definition.
         """
@@ -98,11 +98,11 @@ class Offer:
         command = self._command(program, words)
         args = words_of(command.definition, given)
         if program.find([*words, *args]).words != words:
-            raise CallError(f"{shlex.join([*words, *args])}: these words are another command's")
+            raise CallError(f"{shlex.join([*words, *args])} would run another command")
         effects = program.effects(command, args)
         if self._choice.read_only and effects != "read":
             raise CallError(
-                f'{" ".join(words)}: --read-only, and these options make its effects "{effects}"'
+                f'{" ".join(words)}: refused by --read-only: the effects of this call: "{effects}"'
             )
         call = Call(program, command, args)
         return replace(call, question=self._question(call, effects))
@@ -123,7 +123,7 @@ class Offer:
         except UsageError:
             command = None
         if command is None or command.words != words:
-            raise CallError(f"{' '.join(words)}: it no longer exists")
+            raise CallError(f"{' '.join(words)} no longer exists")
         if refusal := self._choice.refusal(command):
             raise CallError(f"{' '.join(words)}: {refusal}")
         return command

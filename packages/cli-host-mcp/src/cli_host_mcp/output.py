@@ -31,7 +31,7 @@ class Stream:
         return self._keep(self._mask.end())
 
     def text(self) -> str:
-        """Return all of it, or both ends with the number of bytes missing between them."""
+        """Return the whole output, or both ends with the number of bytes missing between them."""
         missing = self._size - len(self._head) - len(self._tail)
         if not missing:
             return shown(bytes(self._head + self._tail))

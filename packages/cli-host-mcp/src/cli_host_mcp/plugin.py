@@ -11,15 +11,15 @@ from host import CategoryDeclaration, CommandDeclaration, Installation, hookimpl
 def discover_commands(
     installation: Installation,
 ) -> Iterator[CategoryDeclaration | CommandDeclaration]:
-    """Declare `mcp serve|tools|install|uninstall`. They get only the caller's environment.
+    """Declare `mcp serve|tools|install|uninstall`, which get only the caller's environment.
 
-    The installation's sources are for the commands that an assistant runs.
+    The variables of the installation are for the commands that an assistant runs.
     """
     yield CategoryDeclaration(("mcp",), "MCP", "Give commands to AI assistants")
     for word, description, effects in (
-        ("serve", "Give commands to an assistant, as tools", "change"),
+        ("serve", "Serve commands to an assistant as tools", "change"),
         ("tools", "Show which tools an assistant would get", "read"),
-        ("install", "Write this program into the configuration of assistants", "change"),
+        ("install", "Add this program to the configuration of assistants", "change"),
         ("uninstall", "Remove this program from the configuration of assistants", "change"),
     ):
         definition = {

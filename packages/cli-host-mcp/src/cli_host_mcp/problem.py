@@ -13,14 +13,14 @@ class ChoiceError(UsageError):
 
 
 class CallError(UsageError):
-    """A refused call: nothing was run; the text is for the assistant."""
+    """A refused call: nothing was run, and the message is for the assistant."""
 
 
 class SecretsUnknownError(OperationError):
-    """The secrets of a command are unknown, so its output cannot be masked; it was ended."""
+    """A command was ended because its secrets are unknown, so its output cannot be masked."""
 
 
 def closest(word: str, names: Iterable[str]) -> str:
-    """Return `; did you mean …?` with the nearest names, "" if there are none."""
+    """Return `; did you mean …?` with the nearest names, or "" if there are none."""
     near = get_close_matches(word, sorted(set(names)), 3)
     return f"; did you mean {' or '.join(near)}?" if near else ""

@@ -1,7 +1,7 @@
 """Find and end the processes of one call.
 
-Each call has its own session and process group, and its processes have a variable with its mark.
-On Linux the mark identifies processes that left the group.
+Each call has its own session, process group and mark, which its processes have in a variable. On
+Linux, the mark identifies processes that left the group.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ GRACE = 1.0  # seconds between TERM and KILL; clients kill a server after two
 
 @dataclass(slots=True)
 class Processes:
-    """All processes of a call; `group` is 0 before it has started.
+    """All processes of a call; `group` is 0 before the call has started.
 
-    If the mark is "", only the processes of the group.
+    If `mark` is "", only the processes of the group are included.
     """
 
     mark: str
@@ -41,7 +41,7 @@ class Processes:
                 pass
 
     def strays(self) -> list[int]:
-        """Return the processes with the mark, in any group; [] without /proc."""
+        """Return the processes with the mark, in any group, or [] if there is no /proc."""
         wanted = f"{VARIABLE}={self.mark}".encode()
         try:
             entries = os.listdir("/proc") if self.mark else []

@@ -64,7 +64,8 @@ class Runner:
     ) -> Ending:
         """Run `argv`; `hidden` returns the texts to mask, given the command's variables.
 
-        Raises OSError if it cannot be started, and SecretsUnknownError.
+        Raises OSError if the command cannot be started, and SecretsUnknownError if its secrets are
+        unknown.
         """
         processes = Processes(secrets.token_hex(8))
         marked = {**environ, VARIABLE: processes.mark}
@@ -94,7 +95,7 @@ class Runner:
             with anyio.move_on_after(self._limits.seconds):
                 running.listen(hidden(await running.variables()), self._limits.output)
                 status = await running.finish(progress)
-            return Ending(status, *running.said())
+            return Ending(status, *running.output())
         finally:
             running.close()
 
@@ -132,8 +133,8 @@ class _Running:
     async def variables(self) -> dict[str, Variable]:
         """Return the variables that the run reports before it executes the command.
 
-        A run that ends without a report has started no command. Its messages are masked with the
-        secrets in this server's environment.
+        A run that ends without a report has started no command. In its messages, the secrets of
+        this server's environment are masked.
         """
         report = b""
         while not report.endswith(_REPORT_END):
@@ -148,13 +149,13 @@ class _Running:
             while self._process.poll() is None:  # noqa: ASYNC110 - a process has no event
                 await anyio.sleep(_STEP)
         if self._process.returncode is None:
-            raise SecretsUnknownError("its secrets could not be determined; the command was ended")
+            raise SecretsUnknownError("the command was ended, because its secrets are unknown")
         return {name: Variable(name, value, "", 1) for name, value in self._environ.items()}
 
     def listen(self, hidden: set[str], limit: int) -> None:
         self._streams = {name: Stream(Mask(hidden), limit) for name in self._over}
 
-    def said(self) -> tuple[str, str]:
+    def output(self) -> tuple[str, str]:
         if not self._streams:
             return "", ""
         return self._streams["stdout"].text(), self._streams["stderr"].text()
@@ -223,9 +224,9 @@ def _parsed(report: bytes) -> dict[str, Variable]:
 
 
 async def end(processes: Processes) -> None:
-    """End all processes left of a call: TERM, and KILL for those left a second later.
+    """End all remaining processes of a call: TERM, and KILL for those left a second later.
 
-    Returns when none is left, or only some that even KILL cannot end (those of sudo).
+    Returns when none is left except those that even KILL cannot end (those of sudo).
     """
     for number, seconds in ((TERM, GRACE), (KILL, _DEATH)):
         if not processes.left():
@@ -237,9 +238,9 @@ async def end(processes: Processes) -> None:
 
 
 def how_it_ended(status: int | None, seconds: float) -> str:
-    """Return how a run ended, as a line; "" if it succeeded."""
+    """Return how a run ended, as a line, or "" if it succeeded."""
     if status is None:
-        return f"it was ended after {seconds:g} s"
+        return f"ended at its time limit of {seconds:g} s"
     if status < 0:
         return f"killed by signal {-status}, {signal.strsignal(-status) or 'unknown'}"
     return f"exit status {status}" if status else ""

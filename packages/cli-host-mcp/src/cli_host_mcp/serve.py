@@ -44,13 +44,13 @@ _MOST_OUTPUT = 16 << 20
     metavar="S",
     help="Time limit of a command, in seconds.",
 )
-@click.option("--jobs", type=click.IntRange(1, 64), default=4, show_default=True, help="At once.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=4, help="Calls at once; default: 4.")
 def command(
     choice: Choice, form: str, confirm: str, max_output: int, timeout: float, jobs: int
 ) -> None:
-    """Give commands to an assistant, as tools of an MCP server on stdin and stdout.
+    """Serve commands to an assistant, as tools of an MCP server on stdin and stdout.
 
-    The assistant starts it; `mcp install` writes it into its configuration.
+    The assistant starts the server; `mcp install` adds it to the assistant's configuration.
     """
     program = Program.current()
     commands = all_commands(program)
@@ -59,12 +59,12 @@ def command(
     if not served:
         program.messages.warn(f"no command is served; see: {program.name} mcp tools")
     if sys.stdin is None or sys.stdout is None:
-        raise ChoiceError("stdin and stdout are closed; they are the client's ends")
+        raise ChoiceError("stdin or stdout is closed; the client must open both")
     if os.isatty(0):
-        program.messages.warn("this waits for an assistant on stdin; Ctrl-C ends it")
+        program.messages.warn("waiting for an assistant on stdin; to stop: Ctrl-C")
     search = searches(form, len(served))  # decided once: the kind of tools stays the same
     if search:
-        instructions = f"{len(served)} commands of {program.name}: find, describe, run them."
+        instructions = f"{len(served)} commands of {program.name}: find, describe and run them."
     else:
         instructions = f"The commands of {program.name}; each tool runs one."
     guard = Guard()
@@ -79,7 +79,7 @@ def _serve(
     offered: tuple[Offer, str],
     limited: tuple[int, float, int],
 ) -> NoReturn:
-    """Serve; then exit, or die of the signal that stopped the server."""
+    """Serve; then exit, or end by the signal that stopped the server."""
     import anyio  # with the SDK this takes half a second, so the guard starts first
 
     from cli_host_mcp.runs import Limits, Runner

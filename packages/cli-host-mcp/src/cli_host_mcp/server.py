@@ -23,8 +23,8 @@ from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
 from cli_host_mcp.wire import Wire
 from host import HostError, Program, Variable, declared_secrets, printable
 
-_MOST_WAITING = 64  # calls, in addition to running ones
-_LAST_ANSWERS = 1.0  # seconds for an ending client to read them
+_MOST_WAITING = 64  # calls, in addition to the running ones
+_LAST_ANSWERS = 1.0  # seconds that a disconnecting client gets to read the last answers
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _Params: TypeAlias = types.CallToolRequestParams
@@ -32,7 +32,7 @@ _Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 
 
 class Tools:
-    """Answers the requests of a client; at most `jobs` run at once, the others wait."""
+    """Answers the requests of a client; at most `jobs` calls run at once, and the others wait."""
 
     def __init__(self, offer: Offer, runner: Runner, limits: Limits, jobs: int) -> None:
         self._offer = offer
@@ -64,7 +64,7 @@ class Tools:
         except HostError as failure:
             return _result([printable(f"{failure}; nothing was run")], failed=True)
         except OSError as failure:
-            return _result([f"it cannot be started: {failure.strerror}"], failed=True)
+            return _result([f"the command cannot be started: {failure.strerror}"], failed=True)
 
     @contextmanager
     def _counted(self) -> Iterator[None]:
@@ -99,7 +99,7 @@ class Tools:
 
 
 async def serve(program: Program, tools: Tools, instructions: str) -> int:
-    """Serve until the client disconnects; return the signal that stopped it, or 0."""
+    """Serve until the client disconnects; return the signal that stopped the server, or 0."""
     ended_by = 0
     wire = Wire(program.messages.warn)
     server: Server[Any] = Server(
@@ -109,7 +109,7 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
         on_list_tools=tools.list,
         on_call_tool=tools.call,
     )
-    _tell_in_one_line(program)
+    _log_in_one_line(program)
 
     async with anyio.create_task_group() as tasks:
 
@@ -144,7 +144,7 @@ def _ended(ending: Ending, limits: Limits) -> types.CallToolResult:
     stderr = f"stderr:\n{ending.stderr}" if ending.stderr else ""
     how = how_it_ended(ending.status, limits.seconds)
     blocks = [block for block in (ending.stdout, stderr, how) if block]
-    return _result(blocks or ["(it printed nothing)"], failed=ending.status != 0)
+    return _result(blocks or ["(no output)"], failed=ending.status != 0)
 
 
 def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:
@@ -164,5 +164,5 @@ class _OneLine(logging.Handler):
         self._messages.warn(record.getMessage() + (f": {failure!r}" if failure else ""))
 
 
-def _tell_in_one_line(program: Program) -> None:
+def _log_in_one_line(program: Program) -> None:
     logging.getLogger().handlers = [_OneLine(program)]

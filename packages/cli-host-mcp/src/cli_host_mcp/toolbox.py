@@ -15,7 +15,9 @@ MOST_TOOLS = 40  # with more commands, search tools replace them
 SEARCH_TOOLS = ("find", "describe", "run")
 _LONGEST_NAME = 64
 _MOST_FOUND = 20
-_PLAIN = re.compile(r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*")  # a word that joins and splits at `__`
+_PLAIN = re.compile(
+    r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*"
+)  # a word that can be joined by `__` and split again
 _DIGITS = 24  # 96 bits, so that collisions cannot be found
 _HASHED = re.compile(rf".*-[0-9a-f]{{{_DIGITS}}}")
 _TEXT = {"type": "string"}
@@ -24,8 +26,8 @@ _TEXT = {"type": "string"}
 def tool_name(words: Sequence[str]) -> str:
     """Return a unique name of at most 64 letters, digits, `_` and `-` for the words.
 
-    The name is the words joined by `__` if that is unambiguous; else it ends in a hash, which no
-    plain name does.
+    The name is the words joined by `__` if that is unambiguous. Otherwise it ends with a hash,
+    which no plain name has.
     """
     plain = "__".join(words)
     if (
@@ -68,7 +70,7 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
     return [
         {
             "name": "find",
-            "description": "Find commands by words of their texts; without a query, list all.",
+            "description": "Find commands by words in their texts; without a query, list all.",
             "inputSchema": object_of({"query": _TEXT}, []),
             "annotations": {"readOnlyHint": True},
         },
@@ -80,7 +82,7 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
         },
         {
             "name": "run",
-            "description": "Run a command. Ask `describe` for its arguments first.",
+            "description": "Run a command. First call `describe` to get its arguments.",
             "inputSchema": object_of(
                 {"command": command, "arguments": {"type": "object"}}, ["command"]
             ),
@@ -99,7 +101,7 @@ def find(commands: Sequence[Command], query: str) -> str:
     wanted = query.lower().split()
     if not wanted and len(commands) > _MOST_FOUND:
         counts = Counter(one.words[0] for one in commands)
-        return "\n".join(f"{word}: {count} commands" for word, count in sorted(counts.items()))
+        return "\n".join(f"{top} (commands: {count})" for top, count in sorted(counts.items()))
     scored = [(_score(one, wanted), one) for one in commands]
     most = max((score for score, _ in scored), default=0)
     if wanted and not most:

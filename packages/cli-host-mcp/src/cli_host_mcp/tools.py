@@ -14,9 +14,9 @@ from host import Program
 @click.command
 @choice_options
 def command(choice: Choice, form: str) -> None:
-    """Show, as JSON, the tools that `mcp serve` would give with the same options.
+    """Show, as JSON, the tools that `mcp serve` would serve with the same options.
 
-    `commands` are those that can be run; `left_out` are the others, each with the reason.
+    `commands` lists the commands that can be run; `left_out` lists the others, with reasons.
     """
     program = Program.current()
     commands = all_commands(program)

@@ -16,8 +16,8 @@ from host import Program
 def command(names: tuple[str, ...], name: str) -> None:
     """Remove this program from the configuration of assistants.
 
-    Without --client, it is removed for all assistants on this machine. An entry of the same name
-    for another program stays.
+    Without --client, the program is removed for all assistants on this machine. An entry of the
+    same name for another program stays.
     """
     program = Program.current()
     name = name or program.name

@@ -1,6 +1,6 @@
 """stdin and stdout for the SDK's transport, without threads and with limited memory.
 
-Output is buffered in memory up to a limit; beyond that, input is not read. So a client that only
+Output is buffered in memory up to a limit; beyond it, no input is read. So a client that only
 writes is blocked and cannot fill the memory.
 """
 
@@ -20,7 +20,7 @@ _SURE = 4096  # bytes that a writable pipe accepts without blocking
 
 
 class Wire:
-    """The connection to the client: input lines, output text; `gone` is set when it is closed.
+    """The connection to the client: yields lines, writes text, and sets `gone` when it is closed.
 
     Creating it redirects the process's stdin from /dev/null and its stdout to stderr, so that
     nothing else can print into the protocol.
