@@ -79,7 +79,7 @@ def make(folder: Path) -> Cli:
 
 @pytest.fixture
 def cli(tmp_path: Path) -> Cli:
-    """An installation that deploys."""
+    """An installation with commands that deploy."""
     made = make(tmp_path)
     made.category("deploy", name="Deploy", description="Bring it to the servers")
     arguments: list[dict[str, Any]] = [

@@ -1,4 +1,4 @@
-"""`docs build`: what is on a page, in each format, and which files are written."""
+"""`docs build`: the content of a page in each format, and the files that are written."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_list_of_commands_between_two_marks(cli: Cli) -> None:
     assert cli.run(*inject) == (
         1,
         "",
-        "acme docs build: README.md has no place for commands; "
+        "acme docs build: README.md has no markers; "
         "add two lines: <!-- commands begin -->, <!-- commands end -->\n",
     )
 

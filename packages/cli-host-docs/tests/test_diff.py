@@ -1,4 +1,4 @@
-"""`docs diff`: each difference, its kind, and where the two states come from."""
+"""`docs diff`: each difference, its kind, and the sources of the two states."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "compatible: a b: the requirement jq was removed"]),
     "secret": ({"secrets": {"A": "run:x"}}, {}, ["compatible: a b: the secret A was removed"]),
     "sudo": ({"effects": "destroy"}, {"effects": "destroy", "sudo": ["mac"]}, [
-        "breaking: a b: the sudo on mac was added"]),
+        "breaking: a b: the need for sudo on mac was added"]),
     "effects raised": ({"effects": "read"}, {"effects": "destroy"}, [
         "breaking: a b: the effect changes was added",
         "breaking: a b: the effect destroys was added"]),
@@ -59,7 +59,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "text: a b: [y]: name was changed"]),
     "positional required": (
         {"args": [{"name": "x"}]}, {"args": [{"name": "x", "required": True}]}, [
-        "breaking: a b: <x>: the need to give it was added"]),
+        "breaking: a b: <x>: the requirement to give a value was added"]),
     "short": (_args(short="-a"), _args(short="-b"), [
         "breaking: a b: -b, --n N: the short form -a was removed",
         "compatible: a b: -b, --n N: the short form -b was added"]),
@@ -77,7 +77,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "compatible: a b: --n N: the form as an argument with a value was added",
         "text: a b: --n N: placeholder was changed"]),
     "repetition": ({"args": [{"name": "x..."}]}, {"args": [{"name": "x"}]}, [
-        "breaking: a b: [x]: the repetition was removed"]),
+        "breaking: a b: [x]: the permission to be repeated was removed"]),
 }  # fmt: skip
 
 
@@ -114,7 +114,7 @@ def test_commands_that_come_go_and_are_renamed(cli: Cli, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("below", ["", "tools/cli"])
 def test_git_refs(cli: Cli, below: str) -> None:
-    """Also if the installation is a part of its repository; the working tree stays as it is."""
+    """The installation may be a part of a repository; the working tree is not changed."""
     if below:
         (cli.home / below).parent.mkdir(parents=True)
         cli.root = cli.root.rename(cli.home / below)

@@ -1,4 +1,4 @@
-"""The package itself: its commands, and what its page and README show."""
+"""The package itself: its commands, and the examples in its page and README."""
 
 from __future__ import annotations
 

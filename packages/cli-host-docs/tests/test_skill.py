@@ -1,4 +1,4 @@
-"""`docs skill`: what an assistant learns, and where it is written."""
+"""`docs skill`: the text for an assistant, and the files that get the text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_it_is_installed_for_the_assistants_that_are_here(cli: Cli) -> None:
     assert cli.run("docs", "skill", "--install") == (
         1,
         "",
-        "acme docs skill: there is no ~/.claude, ~/.codex, ~/.copilot, ~/.gemini; "
+        "acme docs skill: found none of ~/.claude, ~/.codex, ~/.copilot, ~/.gemini; "
         "save the output as SKILL.md yourself\n",
     )
     for name in (".claude", ".codex"):
@@ -51,7 +51,7 @@ def test_it_is_installed_for_the_assistants_that_are_here(cli: Cli) -> None:
     for _ in range(2):
         status, out, err = cli.run("docs", "skill", "--install")
         assert (status, out) == (0, "")
-        assert err == "".join(f"{path} is written\n" for path in files)
+        assert err == "".join(f"wrote {path}\n" for path in files)
     assert files[0].read_text() == files[1].read_text() == cli.run("docs", "skill")[1]
     files[0].write_text("mine")
     status, _, err = cli.run("docs", "skill", "--install")

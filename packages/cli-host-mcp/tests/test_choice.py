@@ -44,13 +44,13 @@ def test_what_is_served(cli: Cli, choice: Choice, there: set[str], not_there: se
 @pytest.mark.parametrize(
     ("pattern", "said"),
     [
-        ("shwo", "shwo matches no command or category; did you mean show?"),
-        ("show/arg", "show/arg matches no command or category; did you mean show/args"),
-        ("x*", "x* matches no command or category"),
+        ("shwo", "shwo matches no command; did you mean show?"),
+        ("show/arg", "show/arg matches no command; did you mean show/args"),
+        ("x*", "x* matches no command"),
         ("self", "self: commands of `self` are never offered"),
         ("self/*", "self/*: commands of `self` are never offered"),
         ("self/plugin/add", "self/plugin/add: commands of `self` are never offered"),
-        ("sel?", "sel? matches no command or category"),
+        ("sel?", "sel? matches no command"),
     ],
 )
 def test_a_pattern_that_means_nothing(cli: Cli, pattern: str, said: str) -> None:

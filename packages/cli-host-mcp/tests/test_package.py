@@ -62,8 +62,8 @@ def test_each_has_a_page_and_the_readme_names_its_options(cli: Cli, word: str) -
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("serve", "nothing"), "cli mcp serve: nothing matches no command or category"),
-        (("tools", "--except", "x*"), "cli mcp tools: x* matches no command or category"),
+        (("serve", "nothing"), "cli mcp serve: nothing matches no command"),
+        (("tools", "--except", "x*"), "cli mcp tools: x* matches no command"),
     ],
 )
 def test_usage(cli: Cli, words: tuple[str, ...], said: str) -> None:

@@ -23,7 +23,7 @@ STAND_INS = Path(__file__).parent / "stand_ins"
 
 
 def needs(*programs: str) -> pytest.MarkDecorator:
-    """Skip a test by the name of the program that is not here."""
+    """Skip the test if a program that it needs is missing."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
     missing = [one for one in programs if not shutil.which(one, path=path)]
     return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
@@ -49,12 +49,12 @@ class Cli:
         return self.root / "commands" / "try" / "show"
 
     def show(self, secrets: dict[str, str], **definition: object) -> None:
-        """Write the command `try show`, which prints the variables of `secrets`."""
+        """Write the command `try show`, which prints the variables of `secrets` or `names`."""
         self.folder.mkdir(parents=True, exist_ok=True)
+        names = definition.pop("names", secrets)
         usual = {"name": "Show", "description": "Show secrets", "entrypoint": "main.sh"}
         whole = {**usual, "secrets": secrets, **definition}
         (self.folder / "command.json").write_text(json.dumps(whole))
-        names = definition.get("names", secrets)
         assert isinstance(names, dict | list)
         (self.folder / "main.sh").write_text(
             "".join(f'printf "%s=%s\\n" {name} "${name}"\n' for name in names)
@@ -75,7 +75,7 @@ class Cli:
         return done.returncode, done.stdout, done.stderr
 
     def tool(self, *words: str, stdin: str = "", **env: str) -> str:
-        """Return what a tool prints that prepares a test."""
+        """Return the output of a tool that prepares a test."""
         done = subprocess.run(
             words,
             env=self.environ | env,
@@ -93,14 +93,14 @@ class Cli:
         self.more["PATH"] = f"{STAND_INS}:{self.environ['PATH']}"
 
     def calls(self) -> list[list[str]]:
-        """Return the words of each call of a stand-in."""
+        """Return the argv of each call of a stand-in."""
         log = Path(self.environ["STAND_IN_LOG"])
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A new installation, of which each test gets a copy."""
+    """A new installation; each test gets a copy of it."""
     root = tmp_path_factory.mktemp("made") / "acme"
     subprocess.run(
         [sys.executable, "-m", "host", "self", "init", root, "--name", "acme"],
@@ -138,7 +138,7 @@ def make_key(cli: Cli, name: str, passphrase: str) -> None:
 
 @pytest.fixture
 def recipient(cli: Cli) -> str:
-    """The public half of an age key, whose file `AGE_IDENTITY_FILE` and sops find."""
+    """The public half of an age key, whose file age and sops find."""
     keys = cli.home / "keys.txt"
     cli.tool("age-keygen", "--output", str(keys))
     cli.more |= {"AGE_IDENTITY_FILE": str(keys), "SOPS_AGE_KEY_FILE": str(keys)}

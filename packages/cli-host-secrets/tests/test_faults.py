@@ -1,4 +1,4 @@
-"""Tools that are missing, hang, fail, are killed, print noise or answer nonsense."""
+"""Tools that are missing, hang, fail, are killed or print nonsense."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_hang(cli: Cli, program: str) -> None:
 
 @pytest.mark.parametrize("program", REFERENCES)
 def test_failure(cli: Cli, program: str) -> None:
-    """A long reason is shortened, on one line and without control characters."""
+    """A long reason is shortened, put on one line, and stripped of control characters."""
     cli.stand_in()
     text = errors(cli, REFERENCES[program], STAND_IN_FAULT="fails")
     assert text.startswith(f"{program} ended with status 3: a [31mlong [0m reason word word")
@@ -79,9 +79,9 @@ def test_noise(cli: Cli, program: str) -> None:
 
 @pytest.mark.parametrize("program", sorted({*REFERENCES} - {"gcloud"}))
 def test_nonsense(cli: Cli, program: str) -> None:
-    """The error does not show what was printed: it may be a secret. (Any text is one of gcloud.)"""
+    """The error does not show the output, which may be a secret. (gcloud may print any text.)"""
     cli.stand_in()
     text = errors(cli, REFERENCES[program], STAND_IN_FAULT="nonsense")
-    said = "op inject did not fill its template" if program == "op" else "is not JSON"
+    said = "op inject did not fill in its template" if program == "op" else "is not JSON"
     assert said in text
     assert "hush" not in text

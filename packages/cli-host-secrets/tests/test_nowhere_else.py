@@ -1,4 +1,4 @@
-"""Under strace: a value is in the command's environment only, and in pipes from its tool."""
+"""Under strace: a value is only in the command's environment, and in pipes from its tool."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _SECRETS = {
 
 @pytest.fixture
 def tools(store: Cli, recipient: str) -> Cli:
-    """Four tools that have one value."""
+    """Four tools that store the same value."""
     store.tool("pass", "insert", "--multiline", "token", stdin=f"{_VALUE}\n")
     store.folder.mkdir(parents=True)
     words = ["age", "--recipient", recipient, "--output", f"{store.folder}/token.age"]

@@ -1,4 +1,4 @@
-"""The package itself: its schemes, and what its page and README show."""
+"""The package itself: its schemes, and the examples in its page and README."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_pages_name_the_schemes_and_the_stand_ins(page: Path) -> None:
 @needs("pass", "gpg", "age", "sops")
 @pytest.mark.skipif(not _PAGE.exists(), reason="docs/password-managers.md is the project's")
 def test_commands_of_the_page(store: Cli) -> None:
-    """A reader's commands, in one shell: each must succeed, and print what stands behind `#`."""
+    """In one shell, each command of the page succeeds and prints the text after `# prints`."""
     commands = "".join(_BLOCK.findall(_PAGE.read_text()))
     assert commands.count("acme app deploy") >= 3
     path = f"{store.root}/core:{store.environ['PATH']}"

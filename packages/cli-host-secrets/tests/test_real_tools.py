@@ -39,7 +39,7 @@ def test_pass(store: Cli) -> None:
     ("reference", "reason"),
     [
         ("pass:team", "team is a folder of the password store"),
-        ("pass:team/web#pin", "it has no line pin: …"),
+        ("pass:team/web#pin", "the entry has no line pin: …"),
         ("pass:#user", "expected pass:NAME or pass:NAME#FIELD"),
         ("pass:--clip", "expected pass:NAME or pass:NAME#FIELD"),
         ("pass:../web", "pass ended with status 1: Error: You've attempted to pass a sneaky path "
@@ -124,7 +124,7 @@ def test_sops(cli: Cli, recipient: str) -> None:
 @_SOPS
 @pytest.mark.parametrize("name", [".env.enc", "secrets.env", "secrets.yaml.enc", "secrets.json"])
 def test_sops_keeps_the_format(cli: Cli, recipient: str, name: str) -> None:
-    """A file of variables keeps its format, also under a name that does not show it."""
+    """A dotenv file keeps its format, even if the file's name does not show the format."""
     kind = "yaml" if "yaml" in name else "json" if "json" in name else "dotenv"
     text = {"yaml": "TOKEN: hush\n", "json": '{"TOKEN": "hush"}', "dotenv": "TOKEN=hush\nPIN=1\n"}
     is_dotenv = kind == "dotenv"
@@ -145,8 +145,8 @@ def test_sops_fails_in_one_line(cli: Cli, recipient: str) -> None:
     (cli.home / "other").write_text("")
     expected = [
         line(cli, f"{cli.folder}/none.yaml: No such file or directory", "sops:none.yaml", "A"),
-        line(cli, "it has no c/d", "sops:a.yaml#c/d", "B"),
-        line(cli, "b is not a text", "sops:a.yaml#b", "C"),
+        line(cli, "the secret has no c/d", "sops:a.yaml#c/d", "B"),
+        line(cli, "b is not a string", "sops:a.yaml#b", "C"),
         line(cli, "expected sops:FILE or sops:FILE#KEY", "sops:-x", "D"),
     ]
     assert cli.run("try", "show") == (1, "", "".join(expected))
@@ -171,7 +171,7 @@ def test_keyring(keyring: Cli) -> None:
 
 def test_keyring_fails_in_one_line(keyring: Cli) -> None:
     keyring.show({"TOKEN": "keyring:other/bob"})
-    reason = "it is not in the keyring; try: keyring set other bob"
+    reason = "the keyring has no such entry; try: keyring set other bob"
     assert keyring.run("try", "show") == (1, "", line(keyring, reason, "keyring:other/bob"))
     keyring.show({"TOKEN": "keyring:ada"})
     reason = "expected keyring:SERVICE/USER"

@@ -1,4 +1,4 @@
-"""References to op, vault, bao, aws and gcloud, for which programs of the tests stand in."""
+"""References to op, vault, bao, aws and gcloud, which are replaced by stand-ins."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ _FAILURES = {
     "secret op://prod/db/none: no such item; try: op read op://prod/db/none",
     "op://prod/db": 'expected op://VAULT/ITEM/FIELD without any of {}$"`\\',
     'op://prod/db/{{ "x" }}': 'expected op://VAULT/ITEM/FIELD without any of {}$"`\\',
-    "vault:secret/db#none": "it has no none",
+    "vault:secret/db#none": "the secret has no none",
     "vault:secret/db": "expected vault:MOUNT/PATH#FIELD",
     "bao:-format=table#x": "expected bao:MOUNT/PATH#FIELD",
-    "vault:secret/deleted#x": "vault has no data there",
+    "vault:secret/deleted#x": "vault has no data at this path",
     "vault:secret/none#x": "vault ended with status 2: No value found at secret/none; "
     "try: vault kv get -format=json secret/none",
     "bao:secret/denied#x": "bao ended with status 2: Error making API request. URL: GET "
@@ -46,7 +46,7 @@ _FAILURES = {
     "when calling the GetSecretValue operation: Secrets Manager can't find the specified secret.; "
     "try: aws secretsmanager get-secret-value --output json --cli-input-json "
     """'{"SecretId": "prod/none"}'""",
-    "aws-sm:prod/token#pin": "it is not JSON",
+    "aws-sm:prod/token#pin": "the secret is not JSON",
     "aws-sm:--debug": "expected aws-sm:NAME or aws-sm:NAME#KEY",
     "gcp-sm:none": "gcloud ended with status 1: ERROR: (gcloud.secrets.versions.access) NOT_FOUND: "
     "Secret [projects/1/secrets/none] not found or has no versions.; "
@@ -72,7 +72,7 @@ def stand_ins(cli: Cli) -> None:
     ],
 )
 def test_values(cli: Cli, secrets: dict[str, str], shown: str, calls: int) -> None:
-    """Many references are one call if the tool can do that; each secret is asked for once."""
+    """A tool that can read many secrets is called once; each secret is requested once."""
     cli.show(secrets)
     assert cli.run("try", "show") == (0, shown, "")
     assert len(cli.calls()) == calls

@@ -17,7 +17,7 @@ _PASSPHRASE = "open sesame"
 
 
 def on_terminal(words: Sequence[str], env: Mapping[str, str], cwd: str) -> tuple[int, str]:
-    """Run a program on a terminal, type the passphrase at each prompt; return status and text."""
+    """Run a program on a terminal and type the passphrase at prompts; return status and text."""
     near, far = pty.openpty()
     process = subprocess.Popen(
         ["setsid", "--ctty", "--wait", *words],

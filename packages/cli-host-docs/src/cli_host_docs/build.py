@@ -15,7 +15,7 @@ BEGIN, END = "<!-- commands begin -->", "<!-- commands end -->"
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Write what is stale, or report it for `--check`; return the exit status."""
+    """Write stale files or, with `--check`, report them; return the exit status."""
     program = Program.current()
     given = program.arguments(program.find(program.words), arguments)
     form, output, file = given["ARG_FORMAT"], given.get("ARG_OUTPUT"), given.get("ARG_INJECT")
@@ -79,12 +79,12 @@ def _injected(file: Path, text: str) -> str:
     """Return the file's text with `text` between the markers; raises OperationError."""
     found = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", _read(file) or "", re.DOTALL)
     if found is None:
-        raise OperationError(f"{file} has no place for commands", f"add two lines: {BEGIN}, {END}")
+        raise OperationError(f"{file} has no markers", f"add two lines: {BEGIN}, {END}")
     return f"{found[1]}\n\n{text}\n{found[2]}"
 
 
 def _read(path: Path) -> str | None:
-    """Return the text of a file; None if there is none. Raises OperationError."""
+    """Return the text of a file, or None if there is no file. Raises OperationError."""
     try:
         return path.read_bytes().decode("utf-8") if path.exists() else None
     except (OSError, UnicodeDecodeError) as failure:

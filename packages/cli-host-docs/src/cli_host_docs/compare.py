@@ -39,7 +39,7 @@ class _Profile(NamedTuple):
 
 
 def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Difference]:
-    """Return the differences of two lists of commands, breaking changes first."""
+    """Return the differences between two lists of commands, breaking changes first."""
     before = {one.words: one.definition for one in old}
     after = {one.words: one.definition for one in new}
     aliases = {(*words[:-1], alias) for words, one in after.items() for alias in one.aliases}
@@ -109,7 +109,7 @@ def _profile(definition: Definition) -> _Profile:
         "required variable": definition.required_envs,
         "requirement": facts.requirements(definition),
         "secret": facts.secrets(definition),
-        "sudo on": definition.sudo_systems,
+        "need for sudo on": definition.sudo_systems,
         "effect": _EFFECTS.get(definition.effects, ()),
         "question before a run": [""] if definition.confirm else (),
         "check of arguments": [""] if definition.args else (),
@@ -130,14 +130,14 @@ def _argument_profile(argument: Argument) -> _Profile:
         "form as": ["a flag" if argument.flag else "an argument with a value"],
         "short form": own("short"),
         "choice": choices,
-        "repetition": own("repeats"),
-        "negation": own("negatable"),
+        "permission to be repeated": own("repeats"),
+        "negated form": own("negatable"),
         "variable": own("env"),
         "default": facts.default(argument),
     }
     demands = {
-        "need to give it": own("required"),
-        "limit to choices": [""] if choices else (),
+        "requirement to give a value": own("required"),
+        "restriction to choices": [""] if choices else (),
         "type": () if argument.type in ("", "string", "path") else [argument.type],
         "pattern": own("pattern"),
         "conflict with": own("conflicts"),

@@ -1,4 +1,4 @@
-"""`docs diff`: the differences of the commands in two directories or git refs."""
+"""`docs diff`: the differences between the commands in two directories or git refs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     program = Program.current()
     given = program.arguments(program.find(program.words), arguments)
     places = [given["ARG_OLD"], given.get("ARG_NEW")]
-    # A git ref and a team's repository have no plugins: then compare only own commands.
+    # A git ref or a team's repository has no plugins; if one is given, plugins are ignored.
     own_only = any(place and not _is_installation(place) for place in places)
     with ExitStack() as stack:
         old, new = [_commands(program, place, own_only, stack) for place in places]
@@ -52,8 +52,9 @@ def _is_installation(directory: str) -> bool:
 def _opened(root: str, program: Program, stack: ExitStack) -> Program:
     """Return the installation at `root`, which may have only `commands/`.
 
-    A team's repository needs no core/cli.json, because `self init --from` makes it. So such a
-    directory is opened with this program's cli.json, in a temporary directory with a link to it.
+    A team's repository needs no core/cli.json, because `self init --from` creates that file. Such a
+    repository is opened as a temporary directory with this program's cli.json and a link to its
+    `commands/`.
     """
     commands = os.path.join(root, "commands")
     if _is_installation(root) or not os.path.isdir(commands):
@@ -80,6 +81,6 @@ def _check_out(root: str, ref: str, folder: str) -> None:
         return done.stdout
 
     commit = run("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-    packed = run("archive", "--format=tar", commit.decode().strip())  # of root, with all below
+    packed = run("archive", "--format=tar", commit.decode().strip())  # `root` and all below it
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")

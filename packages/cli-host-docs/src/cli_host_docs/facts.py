@@ -12,7 +12,7 @@ from host import Argument, Command, Definition, Program
 
 
 def visible_commands(program: Program) -> list[Command]:
-    """Return all commands except hidden ones, for every system, sorted by words.
+    """Return all commands except hidden ones, for every system, sorted by name.
 
     Commands of a project around the current directory are excluded.
     """
@@ -49,13 +49,13 @@ def label(argument: Argument) -> str:
 
 
 def choices(argument: Argument) -> tuple[str, ...]:
-    """Return the values that an argument accepts; () for any, or if a program lists them."""
+    """Return the values that an argument accepts, or () if any or listed by a program."""
     found = argument.choices
     return tuple(found) if isinstance(found, list | tuple) else ()
 
 
 def default(argument: Argument) -> tuple[str, ...]:
-    """Return the default of an argument; () if there is none, or the argument is secret."""
+    """Return the default of an argument, or () if there is none or the argument is secret."""
     hidden = argument.default is None or value_of(argument, "secret", False)
     return () if hidden else (str(argument.default),)
 
@@ -71,7 +71,7 @@ def explanation(argument: Argument) -> str:
         "required" if argument.required and argument.option else "",
         "may be repeated" if argument.repeats else "",
         f"not with {', '.join(conflicts)}" if conflicts else "",
-        f"else the variable {variable}" if variable else "",
+        f"if omitted: the variable {variable}" if variable else "",
         *(f"default: {one}" for one in default(argument)),
         "not echoed" if value_of(argument, "secret", False) else "",
     ]
@@ -99,7 +99,7 @@ def requirements(definition: Definition) -> tuple[str, ...]:
 
 
 def examples(program: str, command: Command) -> list[tuple[str, str]]:
-    """Return examples as command line and description; one may begin with its own last word."""
+    """Return command lines and descriptions; a line may begin with the command's last word."""
     found = []
     for one in command.definition.examples:
         line = one["command"]
@@ -130,7 +130,7 @@ def _joined(names: Iterable[str]) -> str:
 
 
 def texts(values: Any) -> tuple[str, ...]:
-    """Return a text, or a list of texts or programs, as texts."""
+    """Return a string, or a list of strings or programs, as a tuple of strings."""
     if isinstance(values, str):
         return (values,)
     return tuple(_text(one) for one in values) if isinstance(values, Iterable) else ()

@@ -1,4 +1,4 @@
-"""Pages as Markdown, HTML and man pages. Text from definitions is escaped in each of them."""
+"""Pages as Markdown, HTML and man pages. Text from definitions is escaped in every format."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Things to type, each with an explanation, which may be ""."""
+    """Words to type, each with an explanation, which may be ""."""
 
     rows: tuple[tuple[str, str], ...]
 
@@ -80,7 +80,7 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     pages = [first, *(one for one in others if one.words)]
     for page in pages:
         if default := defaults.get(page.words):
-            page.blocks.append(Paragraph(f"Without a further word it runs {default}."))
+            page.blocks.append(Paragraph(f"Without a further word, it runs {default}."))
         for command in by_parent.get(page.words, ()):
             page.blocks.extend(_command(program.name, command))
     links = tuple((page.words, page.description) for page in pages[1:])

@@ -29,9 +29,9 @@ _COMMANDS: dict[str, dict[str, Any]] = {
                 "name": "--inject",
                 "value": "FILE",
                 "type": "file",
-                "description": "Markdown file that gets a list of commands between two marks",
+                "description": "Markdown file that gets a list of commands between two markers",
             },
-            {"name": "--check", "description": "Write nothing; status 1 if something is stale"},
+            {"name": "--check", "description": "Write nothing; fail if a file is stale"},
             {"name": "category...", "description": "Only these categories, by their first word"},
         ],
         "examples": [
@@ -40,7 +40,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
         ],
     },
     "diff": {
-        "description": "List what changed between two states of the commands",
+        "description": "List the differences between two states of the commands",
         "effects": "read",
         "args": [
             {
@@ -52,7 +52,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
             {
                 "name": "new",
                 "complete": "directory",
-                "description": "The same; by default, this installation as it is now",
+                "description": "Another one; by default, this installation as it is now",
             },
         ],
         "examples": [{"command": "diff origin/main", "description": "before a push"}],
@@ -60,9 +60,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
     "skill": {
         "description": "Print a SKILL.md that teaches assistants these commands",
         "effects": "change",
-        "args": [
-            {"name": "--install", "description": "Write it for the assistants that are found here"}
-        ],
+        "args": [{"name": "--install", "description": "Write it for each assistant that is found"}],
     },
 }
 
@@ -71,7 +69,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
 def discover_commands(
     installation: Installation,
 ) -> Iterator[CategoryDeclaration | CommandDeclaration]:
-    """Declare `docs build|diff|skill`. They only read definitions, so they need no variables."""
+    """Declare `docs build|diff|skill`, which read only definitions and so need no variables."""
     yield CategoryDeclaration(("docs",), "Docs", "Document the commands of this program")
     for word, fields in _COMMANDS.items():
         definition = {

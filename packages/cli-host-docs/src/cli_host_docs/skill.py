@@ -45,11 +45,11 @@ def main(arguments: Sequence[str]) -> int:
     found = [home / name for name in _ASSISTANTS if (home / name).is_dir()]
     if not found:
         looked = ", ".join(f"~/{name}" for name in _ASSISTANTS)
-        raise OperationError(f"there is no {looked}", "save the output as SKILL.md yourself")
+        raise OperationError(f"found none of {looked}", "save the output as SKILL.md yourself")
     for folder in found:
         path = folder / "skills" / _name(program.name) / "SKILL.md"
         _write(path, text)
-        program.messages.line(f"{path} is written")
+        program.messages.line(f"wrote {path}")
     return 0
 
 

@@ -66,9 +66,7 @@ class Choice:
                 if pattern.split("/")[0] == "self":
                     raise ChoiceError(f"{pattern}: commands of `self` are never offered")
                 names = {"/".join(one.words[:end]) for one in commands for end in (1, None)}
-                raise ChoiceError(
-                    f"{pattern} matches no command or category{closest(pattern, names)}"
-                )
+                raise ChoiceError(f"{pattern} matches no command{closest(pattern, names)}")
 
 
 def all_commands(program: Program) -> tuple[Command, ...]:

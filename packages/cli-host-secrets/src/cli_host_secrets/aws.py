@@ -15,11 +15,11 @@ _MOST = 20  # the limit of batch-get-secret-value
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read the secrets by name or ARN. A single one needs no BatchGetSecretValue permission."""
+    """Read secrets by name or ARN. A single secret needs no BatchGetSecretValue permission."""
     environment = {**environment, "AWS_PAGER": ""}
 
     def call(operation: str, request: Mapping[str, Any]) -> Any:
-        # In JSON a name cannot be an option, nor a `file://` that the program would read.
+        # In JSON, a name cannot be an option or a `file://` URL that aws would read.
         given = ["--output", "json", "--cli-input-json", json.dumps(request)]
         text = output(["aws", "secretsmanager", operation, *given], environment)
         answer = decoded(text, "the output of aws")
@@ -51,11 +51,11 @@ def _one_of(answer: Mapping[str, Any], name: str) -> str | Exception:
     for one in answer.get("Errors", ()):
         if one.get("SecretId") == name:
             return HostError(f"{one.get('ErrorCode')}: {one.get('Message')}")
-    return HostError("aws did not return it")
+    return HostError("aws did not return this secret")
 
 
 def _text(secret: Mapping[str, Any]) -> str:
-    """Return the text of a secret; binary ones are base64-encoded in JSON."""
+    """Return the text of a secret; binary secrets are base64-encoded in JSON."""
     if "SecretBinary" in secret:
         return base64.b64decode(secret["SecretBinary"]).decode("utf-8", "surrogateescape")
     return str(secret.get("SecretString", ""))

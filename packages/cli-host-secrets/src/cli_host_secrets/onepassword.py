@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r'[{}$"`\\\x00-\x1f\x7f]')
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Resolve the references in a template, with a mark around each that no value contains."""
+    """Resolve the references in one template, separated by a mark that no value contains."""
     usable = [one for one in references if _REFERENCE.fullmatch(one) and not _SPECIAL.search(one)]
     expected = HostError('expected op://VAULT/ITEM/FIELD without any of {}$"`\\')
     answers: Answers = dict.fromkeys(set(references) - set(usable), expected)
@@ -30,5 +30,5 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     except HostError as failure:
         return answers | dict.fromkeys(usable, failure)
     if len(parts) != len(usable) + 2:
-        return answers | dict.fromkeys(usable, HostError("op inject did not fill its template"))
+        return answers | dict.fromkeys(usable, HostError("op inject did not fill in its template"))
     return answers | dict(zip(usable, parts[1:-1], strict=True))

@@ -13,7 +13,7 @@ _EVERYTHING = "*"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read the entries one at a time: gpg prompts for a key once, and its agent caches it."""
+    """Read the entries one at a time: gpg prompts once for a key, and gpg-agent caches it."""
     home = environment.get("HOME", "")
     store = Path(environment.get("PASSWORD_STORE_DIR") or f"{home}/.password-store")
 
@@ -38,4 +38,4 @@ def _part(text: str, field: str) -> str:
         name, colon, rest = line.partition(":")
         if colon and name.strip().lower() == field.lower():
             return rest.strip()
-    raise HostError(f"it has no line {field}: …")
+    raise HostError(f"the entry has no line {field}: …")

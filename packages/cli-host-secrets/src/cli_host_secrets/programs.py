@@ -29,10 +29,10 @@ def output(
     stdin: str | None = None,
     retry: Sequence[str] = (),
 ) -> str:
-    """Return what a program prints to stdout; raises HostError with one line.
+    """Return what a program prints to stdout; raises HostError with a message of one line.
 
-    stdout is kept only in this process's memory. On a terminal stderr is not redirected, so that
-    the program may prompt; otherwise it becomes part of the error. `retry` is the command to
+    stdout is kept only in this process's memory. On a terminal, stderr is not redirected, so that
+    the program may prompt; otherwise, stderr becomes part of the error. `retry` is the command to
     suggest for reproducing a failure.
     """
     program = words[0]
@@ -49,23 +49,23 @@ def output(
     except FileNotFoundError:
         raise HostError(f"{program} is not on PATH; install it: {_SITES[program]}") from None
     except OSError as failure:
-        raise HostError(f"{program} cannot start: {failure.strerror}") from None
+        raise HostError(f"{program} cannot be started: {failure.strerror}") from None
     if done.returncode:
         ending = done.returncode
         how = f"ended with status {ending}" if ending > 0 else f"was killed by signal {-ending}"
         text = _short((done.stderr or b"").decode(errors="replace"))
-        # On a terminal a user can unlock a key or sign in.
+        # With this command on a terminal, the user can unlock a key or sign in.
         raise HostError(f"{program} {how}{text and ': '}{text}; try: {shlex.join(retry or words)}")
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
 def without_line_end(text: str) -> str:
-    """Return a text without its last line end."""
+    """Return the text without its last line end."""
     return text.removesuffix("\n").removesuffix("\r")
 
 
 def _short(text: str) -> str:
-    """Return a text on one line; a long one is shortened in the middle."""
+    """Return the text on one line; a long text is shortened in the middle."""
     line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
     half = _LONGEST // 2
     return line if len(line) <= _LONGEST else f"{line[:half]} … {line[-half:]}"

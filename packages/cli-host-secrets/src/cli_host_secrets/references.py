@@ -26,16 +26,16 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
 
 
 def text_of(value: Any, field: str) -> str:
-    """Return the text at `field` (`a/b`) in decoded JSON; numbers are formatted as in JSON."""
+    """Return the value at `field` (`a/b`) in decoded JSON as text; numbers look as in JSON."""
     for key in field.strip("/").split("/") if field else ():
         if isinstance(value, list) and key.isdecimal():
             value = dict(enumerate(value)).get(int(key))
         else:
             value = value.get(key) if isinstance(value, dict) else None
         if value is None:
-            raise HostError(f"it has no {field}")
+            raise HostError(f"the secret has no {field}")
     if isinstance(value, dict | list):
-        raise HostError(f"{field or 'it'} is not a text")
+        raise HostError(f"{field or 'the secret'} is not a string")
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -90,4 +90,4 @@ def pick_each(
 
 def json_field(text: str, field: str) -> str:
     """Return the text, or a field of it if `field` is not ""."""
-    return text_of(decoded(text, "it"), field) if field else text
+    return text_of(decoded(text, "the secret"), field) if field else text

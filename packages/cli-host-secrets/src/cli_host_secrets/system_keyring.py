@@ -13,7 +13,7 @@ _EXAMPLE = "keyring:SERVICE/USER"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Query the backend that the command's variables select; they become this process's own."""
+    """Query the backend that the command's variables select; this process takes them over."""
     os.environ.clear()
     os.environ.update(environment)
     try:
@@ -34,7 +34,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
             raise HostError(" ".join(str(failure).split()) or type(failure).__name__) from None
         if found is None:
             setting = shlex.join(["keyring", "set", service, user])
-            raise HostError(f"it is not in the keyring; try: {setting}")
+            raise HostError(f"the keyring has no such entry; try: {setting}")
         return str(found)
 
     return each(references, read, at_once=1)

@@ -22,7 +22,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         if isinstance(data, dict) and {"data", "metadata"} <= data.keys():
             data = data["data"]  # version 2; None if the newest version is deleted
         if not isinstance(data, dict):
-            raise HostError(f"{program} has no data there")
+            raise HostError(f"{program} has no data at this path")
         return text_of(data, field)
 
     example = f"{program}:MOUNT/PATH#FIELD"

@@ -1,4 +1,4 @@
-"""What the stand-ins share: a log of their calls, and the faults that a test wants."""
+"""Code that the stand-ins share: a log of their calls, and the faults that a test selects."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from typing import NoReturn
 
 
 def begin() -> list[str]:
-    """Return the words of the call, after it was noted."""
+    """Log the call and return its arguments."""
     words = sys.argv[1:]
     with Path(os.environ["STAND_IN_LOG"]).open("a") as log:
         log.write(json.dumps([Path(sys.argv[0]).name, *words]) + "\n")
