@@ -1,4 +1,4 @@
-# The public names, one per line: `__init__.py` reads this file on the first access to one.
+# The public names, one per line: `__init__.py` reads this file on the first access to one of them.
 
 from host.cli.page_layout import Page as Page
 from host.errors import CannotStartError as CannotStartError

@@ -9,7 +9,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process; code that must clean up turns SIGINT into an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 if gc.isenabled():
-    # A run ends before it makes garbage; by default Python would collect six times during import.
+    # A run ends before garbage matters; by default, the imports would trigger six collections.
     gc.set_threshold(20_000)
 
 from host.errors import HostError
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def main() -> int:
-    """Run this process's command line; return the exit status unless a command replaces it."""
+    """Run the command line; return the exit status unless a command replaces this process."""
     process.reserve_standard_descriptors()
     process.restore_signals()
     environ = {decode(name): decode(value) for name, value in process.caller_environment().items()}
@@ -49,7 +49,7 @@ def main() -> int:
         if messages.debugging:
             raise
         what = f"internal error: {type(failure).__name__}: {failure}"
-        messages.error(what, "DEBUG=1 shows where")
+        messages.error(what, "to see where, set DEBUG=1")
         return HostError.status
 
 
@@ -138,7 +138,7 @@ def prepare_run(
     layers = layers_of(found.words, definition, installation, environ, given)
     reader = SourceReader(found.words, definition, layers, messages, lock.schemes, True, may_ask)
     reader.read_all(lock.sources)
-    _check_required(reader, definition.secrets)  # before any provider is asked
+    _check_required(reader, definition.secrets)  # before any provider is called
     if definition.requires:
         from host.run.requirements import check_programs
 
@@ -176,9 +176,9 @@ def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> No
 def _file_to_run(
     found: "Match", args: "Sequence[str]", messages: Messages, *, may_ask: bool
 ) -> str | None:
-    """Return the entrypoint's file, "" for a Python reference, None if a page is to be shown.
+    """Return the entrypoint's file, "" for a Python reference, or None if a page must be shown.
 
-    Raises NotConfirmedError for an untrusted project.
+    Raises NotConfirmedError if the command's project is not trusted.
     """
     definition, helps = found.definition, process.asks_help(args)
     if definition is None or not definition.entrypoint:

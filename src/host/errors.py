@@ -1,4 +1,4 @@
-"""The errors that a user can cause, each with its exit status.
+"""The errors that a user can cause, and the exit status of each.
 
     HostError                1    base, and any other failure
     ├── InstallationError    1    cli.json is missing or invalid
@@ -57,7 +57,7 @@ class Problem:
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
     def inside(self, whole: str) -> "Problem":
-        """Return the problem with `whole`, the container of the file, added before the path."""
+        """Return the problem with `whole`, such as the file's archive, added before the path."""
         return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
 
     def replaced(self, path: str, text: str) -> "Problem":
@@ -75,12 +75,12 @@ class Problem:
 
 
 class HostError(Exception):
-    """The base class of all errors, which are reported in one line.
+    """The base class of all errors that a user can cause.
 
-    `what` describes the problem, and `remedy` says what to do. `status` is the exit status.
-    `problem` has the place as separate values, if it is known. `suggestions` are command lines that
-    the user may have meant; the message includes them. Catch this class to catch all errors; raise
-    one of the subclasses.
+    `what` describes the problem, and `remedy` describes what to do. `status` is the exit status.
+    `problem` has the place, if it is known, as separate values. `suggestions` are command lines
+    that the user may have meant; the message includes them. Catch this class to catch all errors,
+    but raise one of the subclasses.
     """
 
     status = 1
@@ -97,7 +97,7 @@ class HostError(Exception):
 
     @property
     def remedy(self) -> str:
-        """What to do, or ""."""
+        """The change or command that solves the problem, or ""."""
         return self.problem.remedy
 
 
@@ -126,7 +126,7 @@ class NotConfirmedError(HostError):
 
 
 class UsageError(HostError):
-    """The command line is invalid, such as an unknown command or an invalid argument."""
+    """The command line is invalid, for example because of an unknown command or argument."""
 
     status = 2
 

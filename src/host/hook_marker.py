@@ -15,7 +15,8 @@ else:
     ):  # fmt: skip
         """Mark `function` as a hook implementation, like pluggy's marker but without pluggy.
 
-        `tryfirst` and `trylast` call it before or after the implementations of other plugins.
+        With `tryfirst` it is called before the implementations of other plugins, and with
+        `trylast` after them.
         Wrappers are accepted here, but a plugin that has one is refused when it is loaded.
         """
         options = {name: value for name, value in locals().items() if name != "function"}

@@ -8,18 +8,20 @@ through an entry point of the group `cli_host` in an installed distribution::
 
 or through the `hooks` file that a directory plugin names in its plugin.json.
 
-Hooks declare commands and sources; the host executes them. `prepare`, `find_plugins`,
-`discover_commands`, `env_sources` and `secret_schemes` are called when the lock is built. This
-happens after a plugin was added, removed or changed, never while a command runs.
-`render_listing` and `is_installed` are called when a listing is shown. A hook returns records
-from `host`, which contain facts, paths and "module:attr" references. A plugin whose hook raises,
-or returns anything else, loses only its own records. `cli self plugin list` then shows the plugin
-as broken, with the reason.
+Hooks declare commands and sources; the host executes them. The host calls `prepare`,
+`find_plugins`, `discover_commands`, `env_sources` and `secret_schemes` when it builds the lock,
+which is a cache of all declarations. This happens after a plugin was added, removed or changed,
+and never while a command runs. The host calls `render_listing` and `is_installed` when it shows
+a listing. The hooks that build the lock return records from `host`, which contain facts, paths
+and "module:attr" references. If a hook raises an exception or returns anything else, only the
+records of its plugin are lost. `cli self plugin list` then shows the plugin as broken, with the
+reason.
 
-Plugins are called in the order of their names, after the built-in ones. `tryfirst=True` and
-`trylast=True` call a hookimpl before or after those of all other plugins. For `render_listing`
-and `is_installed` the order is reversed, and the first result is used, as in pluggy. Wrappers
-are refused, so that no plugin can change another plugin's results.
+Plugins are called in the order of their names, after the built-in ones. A hookimpl with
+`tryfirst=True` is called before those of all other plugins, and one with `trylast=True` after
+them. For `render_listing` and `is_installed`, the order is reversed, and the first result is
+used, as in pluggy. Hook wrappers are refused, so that no plugin can change another plugin's
+results.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ hookspec = pluggy.HookspecMarker(PROJECT)
 def prepare(installation: Installation) -> None:
     """Repair files on disk before anything is read.
 
-    Called before the lock is built, unless in safe mode. Only built-in plugins can implement it::
+    Called before the lock is built, but not in safe mode. Only built-in plugins can implement it::
 
         @hookimpl
         def prepare(installation):
@@ -68,7 +70,7 @@ def find_plugins(
     """Return the plugins that have no entry point, and the disabled plugins.
 
     Called when the lock is built, before the other plugins are loaded. Only built-in plugins
-    can implement it. Yield the `Watch` of a file before reading the file::
+    can implement it. Yield the `Watch` of a file before you read the file::
 
         @hookimpl
         def find_plugins(installation):
@@ -86,9 +88,10 @@ def discover_commands(
     """Return directories of commands, or commands in Python.
 
     Called when the lock is built. Directories are read again in every run, so return the
-    directory and not its current contents. `self` is reserved. Built-in plugins may also yield
-    `BrokenPlugin` and `Disabled`. If two places define the same command, `commands/` wins, then
-    plugins in registry order, then the order of this hook::
+    directory and not its current contents. The word `self` is reserved. Built-in plugins may also
+    yield `BrokenPlugin` and `Disabled`. If several places define the same command, the
+    installation's `commands/` wins, then directory plugins in the order of registry.json, and
+    then the other plugins in the order in which this hook is called::
 
         @hookimpl
         def discover_commands(installation):
@@ -103,8 +106,8 @@ def discover_commands(
                 },
             )
 
-    A hook that reads a file must also yield `Watch(path)`; then the lock is rebuilt when the
-    file changes.
+    A hook that reads a file must also yield `Watch(path)`, so that the lock is rebuilt when
+    the file changes.
     """
     raise NotImplementedError
 
@@ -113,10 +116,10 @@ def discover_commands(
 def env_sources(installation: Installation) -> Iterable[EnvSource]:
     """Return sources of variables, each with its rank.
 
-    Called when the lock is built. Rank 1 is the caller's environment, 2 `envs` of a
-    command.json, 3 settings.conf, 4 `.env` files. A plugin's rank is from 2 to 4, such as 2.5
-    for a source between `envs` and settings.conf. A run reads only the sources that serve its
-    command::
+    Called when the lock is built. Rank 1 is the caller's environment, 2 is `envs` of a
+    command.json, 3 is settings.conf, and 4 is `.env` files. The lowest rank wins. A plugin's rank
+    is from 2 to 4, such as 2.5 for a source between `envs` and settings.conf. A run reads only
+    the sources that serve its command::
 
         @hookimpl
         def env_sources(installation):
@@ -151,8 +154,8 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
     r"""Return a listing as text in `format`, or None for an unknown format.
 
     Called when a listing is shown with `--format FORMAT`. The text is written to stdout
-    unchanged, so pass text from data through `host.printable`. For `text`, `json` and `tree`
-    only built-in plugins are called::
+    unchanged, so pass names and descriptions through `host.printable`. For `text`, `json` and
+    `tree`, only built-in plugins are called::
 
         @hookimpl
         def render_listing(listing, format, terminal):
@@ -165,7 +168,7 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
 
 @hookspec(firstresult=True)
 def is_installed(command: Command) -> bool | None:
-    """Return whether the program of a `setup` command is installed, None if this is unknown.
+    """Return whether the program of a `setup` command is installed, or None if this is unknown.
 
     Called for the commands of `setup` when a listing is shown. Check files only and start no
     program, because the listing waits for the result::

@@ -32,11 +32,11 @@ class Command(Record):
     definition   the checked content of its command.json: a `Definition`
     origin       "commands", "plugin" (a directory or a `CommandTree`), "python" (declared) or
                  "project"
-    plugin       the plugin that provides it, "" for the installation's own commands
+    plugin       the plugin that provides it, or "" for the installation's own commands
     dev          whether that plugin is a linked directory
     installed    whether the program that it installs is installed; None outside `setup`
-    shadows      the places of commands with the same words, which it overrides
-    project      the name of the project that provides it, "" for none
+    shadows      the places of the commands with the same words that it overrides
+    project      the name of the project that provides it, or "" for none
     """
 
     words: tuple[str, ...]
@@ -50,7 +50,7 @@ class Command(Record):
 
     @property
     def directory(self) -> str:
-        """The folder of its definition, "" if it is declared in Python."""
+        """The folder of its definition, or "" if it is declared in Python."""
         directory: str = self.definition.directory
         return directory
 
@@ -64,11 +64,11 @@ class Command(Record):
         return not is_file(join(directory, file)) or why_outside(directory, file) != ""
 
     def indicators(self, terminal: Terminal) -> list[str]:
-        """Return the indicators of its row, in this order.
+        """Return the indicators of its row.
 
-        `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`, `[dev]`,
-        `[sudo]`, `[destroy]`, the systems of a command for other systems, and `[missing]`. The
-        last one means that the entrypoint is not a file in the command's folder.
+        The order is `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`,
+        `[dev]`, `[sudo]`, `[destroy]`, the systems of a command for other systems, and
+        `[missing]`. The last one means that the entrypoint is not a file in the command's folder.
         """
         definition = self.definition
         is_plain = self.installed and not terminal.can_print(CHECK_MARK)
@@ -88,7 +88,7 @@ class Command(Record):
 class Category(Record):
     """A category as listings show it; `runnable` is true if it has an entrypoint itself.
 
-    `project` is the name of the project that defines the whole category, "" for none.
+    `project` is the name of the project that defines the whole category, or "" for none.
     """
 
     words: tuple[str, ...]
@@ -99,18 +99,18 @@ class Category(Record):
 
 
 class Listing(Record):
-    """The contents of the root or of a category, direct or recursive (`deep`).
+    """The contents of the root or of a category; with `deep`, also those of its subcategories.
 
     program       the program's name as the user called it
-    words         the words of the category, () for the root
+    words         the words of the category, or () for the root
     name, description, version   the heading; only the root has a version
-    categories    the subcategories, sorted by words; with `deep` on all levels
-    commands      the commands, likewise
+    categories    the subcategories, sorted by words; with `deep`, on all levels
+    commands      the commands, sorted by words; with `deep`, on all levels
     deep          true for `self list`, `self search` and `--format tree`
     runnable      whether the category has an entrypoint itself
     arguments     the `Argument`s of a runnable category
     options       for the root: each global option and its description
-    notes         for the root: lines that say where to read on
+    notes         for the root: lines that refer to more documentation
     """
 
     program: str
@@ -129,11 +129,10 @@ class Listing(Record):
     def sections(self) -> list[tuple[str, list[Category | Command]]]:
         """Return the rows under their headings, in the order to show them.
 
-        Subcategories come first, then commands without a group, then each group by name. Headings
-        are "Categories", "Commands" and the groups' names. Rows of projects come last, under the
-        project's name, or `NAME: GROUP`. This is made for one category: in a `deep` listing,
-        groups of the same name in several categories are merged. To avoid that, call it per
-        category::
+        Subcategories come first, then commands without a group, then the groups, sorted by name.
+        Headings are "Categories", "Commands" and the groups' names. Rows of projects come last,
+        under the project's name, or `NAME: GROUP`. In a `deep` listing, groups of the same name
+        in several categories are merged. To avoid that, call this method for each category::
 
             inside = {}
             for command in listing.commands:
@@ -163,7 +162,7 @@ class Terminal(Record):
     width            the number of columns
     colour           whether to write colours
     encoding         its character encoding; see `can_print`
-    is_interactive   whether it is a terminal, where long lines are cut and wrapped
+    is_interactive   whether it is a terminal; only there, long lines are cut and wrapped
     """
 
     width: int = 80
@@ -172,11 +171,11 @@ class Terminal(Record):
     is_interactive: bool = False
 
     def can_print(self, text: str) -> bool:
-        """Return whether stdout's encoding has these characters."""
+        """Return whether stdout's encoding has all characters of `text`."""
         return text.encode(self.encoding, "ignore").decode(self.encoding) == text
 
     def styled(self, text: str, style: str) -> str:
-        """Return a printable text in the colour of its style, unchanged without colours.
+        """Return the printable `text` in the colour of `style`, or unchanged without colours.
 
         `style` is "heading", "name", "installed", "hint", or an indicator such as `[sudo]`.
         """

@@ -9,7 +9,7 @@ from host.run.requirements import is_version, satisfies
 
 
 def version_problem(path: str, wanted: str) -> Problem | None:
-    """Return why this program cannot use a file with this `min_version`, None if it can.
+    """Return why this program cannot use a file with this `min_version`, or None if it can.
 
     The problem's remedy is the command that updates this program::
 

@@ -1,4 +1,4 @@
-"""`Program`: the interface of an installation for commands in Python."""
+"""`Program`: the interface to an installation for commands in Python."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Program:
     plugins_dir    the directory of directory plugins and registry.json
     core_dir       the directory of the launcher and cli.json
     lib_dir        the directory of the shell library
-    config_dir     the directory of settings.conf and of configuration files of plugins
+    config_dir     the directory of settings.conf and of the plugins' configuration files
     words          the words of the command that this process runs
     messages       writes escaped lines to stderr: `error(text)`, `warn(text)`, `debug(text)`
     """
@@ -62,9 +62,10 @@ class Program:
 
     @classmethod
     def current(cls, environ: Mapping[str, str] | None = None) -> Program:
-        """Return the installation whose command this process runs, found by `environ`.
+        """Return the installation whose command this process runs.
 
-        Raises HostError if this process is not a command of an installation.
+        `environ`, by default the environment of this process, identifies it. Raises HostError if
+        this process is not a command of an installation.
         """
         environ = dict(os.environ if environ is None else environ)
         root, name = environ.get("CLI_DIR", ""), environ.get("COMMAND_NAME", "")
@@ -103,11 +104,11 @@ class Program:
 
     @property
     def executable(self) -> str:
-        """The path of the launcher; raises MissingError if the launcher is missing."""
+        """The path of the launcher. Raises MissingError if the launcher is missing."""
         path = os.path.join(self.core_dir, self.name)
         if not os.access(path, os.X_OK):
             again = f"{sys.executable} -m host self init {self.root} --name {self.name}"
-            raise MissingError(f"{path}: the launcher is missing", f"to make it again: {again}")
+            raise MissingError(f"{path}: the launcher is missing", f"to restore it: {again}")
         return path
 
     def commands(
@@ -116,8 +117,8 @@ class Program:
         """Return all commands below the category `words`, sorted, as listings show them.
 
         `everything` adds hidden commands and those for other systems, but never those of `self`.
-        An invalid definition is left out with a warning. Raises UsageError if `words` name no
-        category.
+        A command with an invalid definition is left out with a warning. Raises UsageError if
+        `words` name no category.
         """
         category = self._category(words)
         return self._session.listed(category, deep=True, everything=everything).commands
@@ -136,9 +137,9 @@ class Program:
         return tuple(words)
 
     def find(self, words: Sequence[str]) -> Command:
-        """Return the command with the longest sequence of words at the beginning of `words`.
+        """Return the command that the beginning of `words` names; the longest match wins.
 
-        The remaining words are its arguments. A runnable category is a command here. Raises
+        The remaining words are its arguments. A runnable category counts as a command. Raises
         UsageError with suggestions if `words` name no command.
         """
         found = self._session.find(tuple(words))
@@ -149,7 +150,7 @@ class Program:
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the variables `ARG_…` of the command's declared arguments, parsed from `args`.
 
-        Runs nothing. Raises the same UsageError as a run if the arguments are invalid.
+        The command is not run. Raises the same UsageError as a run if the arguments are invalid.
         """
         return self._line(command, args).variables()
 
@@ -165,7 +166,7 @@ class Program:
         return max([effects, *given], key=EFFECTS.index)
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
-        """Return `args` for display, with `********` in place of secret texts."""
+        """Return `args` for display, with `********` in place of secret values."""
         return masked_words(command.definition.args, args)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
@@ -183,15 +184,16 @@ class Program:
         """Return the variables that a run of the command would get from its sources, by name.
 
         `caller` is the caller's environment, by default that of this command's own caller.
-        `facts` are HOME, USER, HOSTNAME and PWD for a run on another machine or by another user.
+        `facts` has HOME, USER, HOSTNAME and PWD for a run on another machine or by another user.
         The result includes the variables that describe the run (rank 0), and those in
         `required_envs` even if only the caller sets them. It leaves out all other variables that
-        only the caller sets. Pass it to `masked` before you show it.
-        The value of a secret (rank 4.5) is its reference. With `secrets`, references are resolved
-        by their providers, including references in `env_files`.
+        only the caller sets. Pass the result to `masked` before you show it.
+        The value of a secret (rank 4.5) is its unresolved reference. With `secrets`, providers
+        resolve all references, including those in `env_files`.
         Each call reads all sources again, because settings.conf and providers may return other
-        values for each command. It starts bash for settings.conf (5 ms, plus the time of the
-        file) and a child process for a provider (50 ms). Raises SourceError, UsageError::
+        values for each command. It starts bash for settings.conf (5 ms, plus the time that the
+        file takes) and a child process for each provider (50 ms). Raises SourceError and
+        UsageError::
 
             command = program.find(("deploy", "status"))
             found = program.environment(command.words)
@@ -221,7 +223,7 @@ class Program:
         `words` may also name a command of `self`. `environ` replaces the caller's environment;
         `options` are those of `subprocess.run`. A command with `confirm` asks its question, even if
         this command was run with `--yes`. Set CLI_YES if the user has already agreed.
-        Raises MissingError, OSError, subprocess.SubprocessError::
+        Raises MissingError, OSError and subprocess.SubprocessError::
 
             done = program.run(("deploy", "status"), ["--short"], capture_output=True, text=True)
             plugins = program.run(("self", "plugin", "list"), ["--format", "json"])

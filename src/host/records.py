@@ -29,10 +29,11 @@ class CommandTree(Record):
     """A directory of categories, laid out like `commands/`.
 
     path     the absolute path of the directory
-    plugin   the name of its plugin in listings, "" for the installation's own commands
-    dev      whether its author is working on it in place; listings show `[dev]`
-    scripts  None if only folders are commands, {} if scripts are commands too. For scripts
-             directly in `path`, "prefix" is removed from names, and "split" separates words.
+    plugin   the name of its plugin in listings, or "" for the installation's own commands
+    dev      whether its author works on it in place; listings then show `[dev]`
+    scripts  None if only folders are commands, or {} if scripts are commands, too. For scripts
+             directly in `path`, the optional key "prefix" has a text that is removed from their
+             names, and "split" has the text that separates words in their names.
     """
 
     path: str
@@ -73,11 +74,11 @@ class EnvSource(Record):
     `provider`.
     name       the name that `self env` shows
     rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files); optional only for
-               built-in plugins, whose `reader` has a rank
+               built-in plugins, where it follows from `reader`
     files      absolute paths of `.env` files
     provider   "module:attr", called with (words, environment) in a child process; it returns
                a dict of strings
-    words      the leading words of the commands that it serves, () for all
+    words      the leading words of the commands that it serves, or () for all commands
     reader     for built-in plugins only; leave it out
     """
 
@@ -94,10 +95,10 @@ class SecretScheme(Record):
 
     scheme     the text before the colon: lower-case letters, digits, `-` and `+`
     provider   "module:attr", called with (references, environment) in a child process. It gets
-               a list of all references with this scheme and the command's variables. It returns
-               a dict: for each reference its value, or an exception with the reason. Its current
-               directory is the folder of the definition, so relative paths start there. For an
-               entry of `env_files` the value is the text of a `.env` file.
+               a list of all references with this scheme, and the command's variables. It returns
+               a dict that has the value of each reference, or an exception with the reason. Its
+               current directory is the folder of the definition, so relative paths start there.
+               For an entry of `env_files`, the value is the text of a `.env` file.
     """
 
     scheme: str
@@ -118,7 +119,7 @@ class BrokenPlugin(Record):
 
 
 class PluginFile(Record):
-    """A plugin that is a Python file with hookimpls: its `name`, its `origin` and its `path`."""
+    """A plugin that is a Python file with hookimpls, at `path`; messages show its `origin`."""
 
     name: str
     origin: str
@@ -128,7 +129,7 @@ class PluginFile(Record):
 class Disabled(Record):
     """A disabled plugin.
 
-    plugin     its name; for an installed distribution the canonical name
+    plugin     its name; for an installed distribution, the canonical name
     commands   the words of each of its commands, if they are known
     """
 
@@ -141,11 +142,11 @@ class Variable(Record):
 
     name      such as "DB_HOST"
     value     the value in the run, unmasked; call `masked` before you show it
-    source    a file with line or key, a plugin and its source, "system" for the caller's
-              environment, or "framework"
-    rank      1 the caller's environment, 2 `envs`, 3 settings.conf, 4 `.env` files, 4.5
-              `secrets`, from 2 to 4 plugins; 0 for variables that describe the run, such as
-              COMMAND_NAME (null in `self env --format json`)
+    source    a file with its line or key, a plugin with the name of its source, "system" for the
+              caller's environment, "args" for a declared argument, or "framework"
+    rank      1 for the caller's environment, 2 for `envs`, 3 for settings.conf, 4 for `.env`
+              files, 4.5 for `secrets`, and from 2 to 4 for plugins; 0 for variables that describe
+              the run, such as COMMAND_NAME (`self env --format json` shows null for 0)
     shadows   weaker variables of the same name, strongest first
     """
 

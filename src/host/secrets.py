@@ -1,4 +1,4 @@
-"""Decide which variables are secret by their names, and mask secrets in values and texts."""
+"""Decide from their names which variables are secret, and mask secrets in values and texts."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ _SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "tr
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a variable of this name contains a secret, by the words between its `_`.
+    """Return whether a variable has the name of a secret, judged by the words between its `_`.
 
-    Digits at the end of a word are ignored. Other values can contain a secret too, so use
-    `masked` before you show variables.
+    Digits at the end of a word are ignored. Values of other variables can contain secrets, too,
+    so use `masked` before you show variables.
     """
     if name.upper() in _NO_SECRET:
         return False
@@ -50,8 +50,8 @@ def is_secret(name: str) -> bool:
 def is_hidden_everywhere(value: str) -> bool:
     """Return whether the value of a secret is masked in every text that contains it.
 
-    A value of one or two characters is not, because too many texts contain it. Switches such as
-    `true` and `off` are not masked either::
+    A value of one or two characters is not masked everywhere, because too many texts contain it.
+    The same applies to switches such as `true` and `off`::
 
         hidden = [one for one in secrets if is_hidden_everywhere(one)]
     """
@@ -59,10 +59,10 @@ def is_hidden_everywhere(value: str) -> bool:
 
 
 def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
-    """Return which of the variables `names` the definition of a command declares as secret.
+    """Return those of the variables `names` that the definition of a command declares as secret.
 
-    These are its `secrets`, and with `"secret": true` names in `required_envs` and the variables
-    of arguments::
+    These are the variables in `secrets`, and those in `required_envs` and of arguments that have
+    `"secret": true`::
 
         found = program.environment(command.words)
         shown = masked(found, secrets=declared_secrets(command.definition, found))
@@ -82,8 +82,8 @@ def masked(
 
     A value becomes `********` if `is_secret` is true for its name, or if `secrets` (see
     `declared_secrets`) contains its name. Secret values are also masked inside other values and
-    in shadowed values. Credentials in addresses become `…`. Secrets of the environment `caller`,
-    by default that of this process, are masked too::
+    in shadowed values. Credentials in addresses become `…`. Secrets in the environment `caller`
+    (by default, that of this process) are masked, too::
 
         found = Program.current().environment(("deploy", "status"))
         for name, one in masked(found).items():
@@ -117,12 +117,13 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
 def masked_text(text: str) -> str:
     """Return `text` with `…` in place of the credentials of addresses, even malformed ones.
 
-    Credentials are the user and password (the user of ssh is not a secret), and query values whose
-    names look secret. A password may contain blanks. Takes linear time.
+    Credentials are the user name and password, and the values of query parameters whose names look
+    secret. The user name of an ssh address is not masked. A password may contain blanks. The search
+    takes linear time.
     """
-    if "@" not in text and "=" not in text:  # it has no credentials
+    if "@" not in text and "=" not in text:  # no credentials are possible
         return text
-    import re  # takes 10 ms of a listing
+    import re  # here, because it takes 10 ms of a listing
 
     def without_login(found: re.Match[str]) -> str:
         is_ssh = found.string.endswith("ssh://", 0, found.start())

@@ -1,6 +1,6 @@
 """The width of text on a terminal in columns, including wide and combining characters.
 
-Most text is ASCII (plus `…`) with one column per character; wcwidth is loaded only for other text.
+Most text is ASCII and `…`, with one column per character. wcwidth is loaded only for other text.
 """
 
 _NARROWEST = 20
@@ -19,7 +19,10 @@ def width_of(text: str) -> int:
 
 
 def wrap(text: str, columns: int) -> list[str]:
-    """Wrap `text` into lines of at most `columns` columns (at least 20); "" gives one line."""
+    """Return the lines of `text`, wrapped at `columns` columns (but not at fewer than 20).
+
+    An empty text gives one empty line.
+    """
     columns = max(columns, _NARROWEST)
     lines: list[str] = []
     line = ""

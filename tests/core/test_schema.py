@@ -39,7 +39,7 @@ _READER_ALONE = (
     "expected one of ",  # a default that is none of the choices
     "there is no other argument",
     "invalid regular expression",
-    "does not have the type or pattern",
+    "does not match the type or pattern",
     " that matches ",
     "occurs twice; the first entry counts",
     "or newer; this is",  # which the program's own version decides

@@ -1,7 +1,7 @@
 """Tab completion: the candidates for the word at the cursor.
 
 The shell's completion script (`self completion`) calls `<program> --complete SHELL …`. The first
-line of the output names the paths to add (`files`, `directories`, `none`). Each further line is a
+line of the output names the paths to add (`files`, `directories` or `none`). Each further line is a
 candidate, a tab and its description. No command runs, except the `complete` program that an
 argument declares. For speed, neither click nor pluggy is loaded, and only one category is read.
 """
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Candidate = tuple[str, str]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
-_PATIENCE = 1.0  # seconds for a `complete` program (CONTRACT 12)
+_PATIENCE = 1.0  # seconds for a `complete` program
 
 
 class Offer(Record):
@@ -40,8 +40,9 @@ class Offer(Record):
 def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
     """Return the output that the shell's completion script reads.
 
-    `given` is the shell, then the words after the program's name, the last one unfinished. bash
-    passes COMP_WORDBREAKS and the line up to the cursor, because it splits words at those breaks.
+    `given` has the shell and the words after the program's name; the last word is unfinished. bash
+    passes COMP_WORDBREAKS and the line up to the cursor instead, because it splits words at those
+    breaks.
     """
     shell, *words = given or [""]
     quote, dropped, words = "", 0, words or [""]
@@ -168,7 +169,7 @@ def formats(*_: object) -> Offer:
 
 
 def read_typed(line: "CommandLine") -> None:
-    """Parse an unfinished command line; words that do not fit are skipped."""
+    """Parse an unfinished command line, and skip words that do not fit."""
     while line.rest:
         try:
             line.read()
@@ -177,7 +178,7 @@ def read_typed(line: "CommandLine") -> None:
 
 
 def values_of(argument: "Argument", definition: "Definition") -> Offer:
-    """Return the candidates for one argument of a command in a file."""
+    """Return the candidates for one argument of a command that is declared in a file."""
     if argument.secret:
         return Offer()
     listed: Sequence[str] = argument.choices
@@ -191,7 +192,7 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
 
 
 def _printed(definition: "Definition", program: str) -> "Sequence[str]":
-    """Return the lines that a `complete` program prints, [] if it fails or is too slow.
+    """Return the lines that a `complete` program prints, or [] if it fails or is too slow.
 
     The program of an untrusted project does not run.
     """

@@ -4,7 +4,8 @@ Only recursive listings use it, because a single category is read faster than th
 An entry is valid while its file has the stamp that was taken before the file was read. A file is
 cached only if its last change is older than the coarsest file system clock. Therefore any later
 write changes `st_ctime`, which no program can set back.
-The index holds no values of variables. Only its owner can read it: definitions may be private.
+The index holds no values of variables. Only its owner can read it, because definitions may be
+private.
 """
 
 import marshal
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT stores times in steps of two seconds
-# marshal's format differs between Pythons
+# marshal's format differs between Python versions
 FORMAT = f"cli-host index 10 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
@@ -54,7 +55,7 @@ class DefinitionIndex:
         if entry is not None and entry[0] == now:
             return KnownDefinition(path, *entry[1:])
         definition = definition_files.read_definition(path)
-        if now and max(map(int, now.split()[:2])) < self._settled:  # the times of both changes
+        if now and max(map(int, now.split()[:2])) < self._settled:  # st_mtime_ns and st_ctime_ns
             kept = tuple([getattr(definition, name) for name in _KEPT])
             empty = tuple([name for name in _KEPT_IF_EMPTY if not getattr(definition, name)])
             self._entries[path] = (now, kept, empty)
@@ -70,7 +71,7 @@ class DefinitionIndex:
         any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
 
     def _read(self) -> "dict[str, Any]":
-        """Return the entries of the first intact index with this key, {} if there is none."""
+        """Return the entries of the first intact index with this key, or {} if there is none."""
         for place in self._places:
             try:
                 content = memoryview(own_content(place))
@@ -95,6 +96,6 @@ class KnownDefinition(Definition):
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
         whole = definition_files.read_definition(self.file)
-        # attributes that its tree has changed stay
+        # keep the attributes that the tree has changed
         self.__dict__.update({**vars(whole), **self.__dict__})
         return object.__getattribute__(self, name)

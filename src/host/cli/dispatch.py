@@ -2,8 +2,8 @@
 
 Any other command replaces this process: see `host.__main__`.
 
-Each of them imports only what it needs: `--version` almost nothing, a listing no plugin, `self`
-no renderer.
+Each of them imports only the modules that it needs. For example, a listing imports no plugin
+manager, and `self` imports no renderer.
 """
 
 import posix

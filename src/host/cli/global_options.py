@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 
 HELP_WORDS = ("help", "--help", "-h")
 FORMATS = ("text", "json", "tree")  # built in; plugins add others
-VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # of options with a value
+VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # for options with a value
 OPTIONS = {
     "-h, --help": "show this page, or the help of a command",
     "-V, --version": "show the version",
     "--all": "also list hidden commands and commands for other systems",
     "--format FORMAT": "list as text, json, tree or a plugin's format",
-    "--color WHEN": "auto, always or never",
+    "--color WHEN": "use colours: auto, always or never",
     "--safe": "run without third-party Python (must come first)",
     "--yes": "run without asking for confirmation (must come first)",
     "--no-input": "never ask on the terminal (must come first)",
@@ -26,7 +26,7 @@ OPTIONS = {
 _FLAGS = {"--help": "help", "--version": "version", "--all": "everything"}
 _SHORT = {"-h": "--help", "-V": "--version"}
 _SWITCHES = ("--safe", "--yes", "--no-input")
-_OF_LISTINGS = ("--help", "--all", *VALUES)  # allowed after the words of a category, too
+_OF_LISTINGS = ("--help", "--all", *VALUES)  # also allowed after the words of a category
 
 
 class GlobalOptions(Record):
@@ -47,9 +47,9 @@ class GlobalOptions(Record):
     def read(
         self, words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None
     ) -> None:
-        """Read the options before the first word; raises UsageError.
+        """Read the options before the first word. Raises UsageError.
 
-        After the words of a `category` (or of the root) only options of listings are allowed.
+        After the words of a `category` (or of the root), only options of listings are allowed.
         --color sets the colour mode of `messages`.
         """
         left = list(words)
@@ -80,7 +80,7 @@ class GlobalOptions(Record):
 def take_option(words: list[str]) -> "tuple[str, str | None]":
     """Remove the option at the start of `words`; return its name and value.
 
-    The value is None if the option takes none or none is given.
+    The value is None if the option takes no value, or if no value is given.
     """
     word = words.pop(0)
     name, sign, value = word.partition("=")

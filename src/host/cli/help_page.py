@@ -20,7 +20,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     notes = [*_notes(definition, found.plugin)]
     try:
         variables = page_variables(session, found, definition)
-    except HostError as error:  # its project is not trusted
+    except HostError as error:  # the command's project is not trusted
         variables = []
         notes += filter(None, [error.what, error.remedy])
     page.title(definition.name)

@@ -23,7 +23,7 @@ _SETUP = "setup"
 
 
 def show(session: Session, asked: GlobalOptions) -> None:
-    """Show the listing or help page that the words ask for; raises HostError."""
+    """Show the listing or help page that the words ask for. Raises HostError."""
     if _asks_how_to_begin(session, asked):
         session.show(without_installation(session))
         return
@@ -63,7 +63,7 @@ def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
 def listing_text(
     session: Session, found: Match, format: str, *, everything: bool, deep: bool = False
 ) -> str:
-    """Return the rendered listing of a category; raises UsageError for an unknown format."""
+    """Return the rendered listing of a category. Raises UsageError for an unknown format."""
     deep = deep or format == "tree"
     inside = session.listed(found.words, deep=deep, everything=everything)
     is_category = not found.words or found.definition or inside.categories or inside.commands
@@ -75,7 +75,7 @@ def listing_text(
 def rendered(
     session: Session, found: Match, inside: Contents, format: str, *, deep: bool = False
 ) -> str:
-    """Return the contents `inside` a category as text; raises UsageError for an unknown format."""
+    """Return the contents `inside` a category as text. Raises UsageError for an unknown format."""
     config = session.installation.config
     about = found if found.words else config
     runs = found.definition is not None and found.definition.entrypoint != ""
@@ -106,9 +106,9 @@ def rendered(
 
 
 def root_notes(program: str) -> tuple[str, ...]:
-    """Return the lines at the end of the root's listing that say where to read on."""
+    """Return the lines at the end of the root's listing that refer to more help."""
     return (
-        f"`{program} help <words…>` explains a command, `{program} self` manages this program.",
+        f"`{program} help <words…>` explains a command; `{program} self` manages this program.",
         f"`{program} help {'|'.join(TOPICS)}`",
         f"More: {DOCS}",
     )
@@ -117,7 +117,7 @@ def root_notes(program: str) -> tuple[str, ...]:
 def ask(
     session: Session, hook: str, calls: Sequence[Mapping[str, Any]], *, only_builtin: bool = False
 ) -> list[Any]:
-    """Return the first result of the plugins for each of `calls`, None if no plugin has one.
+    """Return the first result of the plugins for each of `calls`, or None if no plugin has one.
 
     The plugin registered last is called first, as in pluggy.
     """

@@ -52,7 +52,7 @@ class Page:
                 self.paragraph(" ".join(one.split()))
 
     def usage(self, text: str) -> None:
-        """Add a usage line; `text` comes without `Usage:`."""
+        """Add a usage line; `text` does not include `Usage:`."""
         label = self.terminal.styled("Usage:", "heading")
         first, *others = wrap(printable(text), self.terminal.width - len("Usage: "))
         self._lines += ["", f"{label} {first}", *(" " * len("Usage: ") + line for line in others)]

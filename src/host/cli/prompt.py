@@ -1,4 +1,4 @@
-"""Prompt on a terminal for required arguments that are missing (CONTRACT 12)."""
+"""Prompt on a terminal for required arguments that are missing."""
 
 import os
 import shlex
@@ -69,7 +69,7 @@ def _answer(
 
 
 def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
-    """Read a line with completion from `words`, or of paths if None; do not echo a secret."""
+    """Read a line, with completion of `words` (of paths if None); do not echo a secret."""
     if secret:
         import getpass
 
@@ -96,7 +96,7 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
 
 
 def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
-    """Return the words as if the user had typed the answers too, except secrets.
+    """Return the words as if the user had also typed the answers, except secrets.
 
     Secrets are passed in ARG_… only. A positional argument from a caller's variable becomes a
     word if a prompted argument comes after it.

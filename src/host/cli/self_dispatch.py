@@ -17,15 +17,15 @@ from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
 
-_NEVER_ASSUMED = (RESERVED, "trust")  # the global --yes does not apply to it
+_NEVER_ASSUMED = (RESERVED, "trust")  # the global --yes does not apply to this command
 
 
 def run_self(session: Session, asked: GlobalOptions) -> int:
     """Call the command that the words (including `self`) name; return its exit status.
 
-    Its function gets the session, and each declared argument as a keyword: a flag as a bool, a
-    number as a float, a repeated argument as a tuple of texts, any other as a text or None.
-    For a category, its listing is shown. Raises HostError.
+    The command's function gets the session, and each declared argument as a keyword: a flag as a
+    bool, a number as a float, a repeated argument as a tuple of strings, and any other as a string
+    or None. For a category, the listing is shown. Raises HostError.
     """
     session.find_packages()
     lock = _own_words(session)

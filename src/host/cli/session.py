@@ -41,8 +41,8 @@ class Session:
     """The caller's environment and the installation, whose parts are read on first access.
 
     `self` commands get it as their first argument. `installation` and `lock` raise HostError if
-    the installation is missing or invalid. With `assume_yes` no question is asked. `start` has
-    the installation and lock that were read before it was clear that no command runs.
+    the installation is missing or invalid. With `assume_yes`, no question is asked. `start` has
+    the installation and the lock, if they have already been read.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class Session:
 
     @property
     def encoding(self) -> str:
-        """The encoding of stdout: ASCII if the caller has set the C locale, else Python's."""
+        """The encoding of stdout: ASCII in the caller's C locale, otherwise Python's choice."""
         chosen = map(self.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))
         is_plain = next(filter(None, chosen), "") in ("C", "POSIX")
         return "ascii" if is_plain else getattr(sys.stdout, "encoding", "utf-8")
@@ -158,7 +158,7 @@ class Session:
         return self.lock_on_disk or self.ask_plugins(python=not self.safe)
 
     def ask_plugins(self, *, python: bool) -> Lock:
-        """Return a lock made without code of directory plugins, or of any without `python`."""
+        """Return a lock made without code of directory plugins; without `python`, of any plugin."""
         self.find_packages()
         from host.planning.discovery import ask_plugins
 
@@ -166,7 +166,7 @@ class Session:
 
     @cached_property
     def lock_on_disk(self) -> Lock | None:
-        """The lock on disk, None if it is missing or outdated, or in safe mode."""
+        """The lock on disk, or None if it is missing or outdated, or in safe mode."""
         from host.run.lock import read_lock
 
         return None if self.safe else read_lock(self.installation.locks, self.installation.key)
@@ -219,7 +219,7 @@ class Session:
         """Return the contents of the category `words`; `deep` adds those of its subcategories."""
         from host.cli.contents import contents
 
-        gc.disable()  # a listing makes no garbage to collect
+        gc.disable()  # a listing ends before garbage matters
         if not deep:
             return contents(self.catalog, words)
         from host.cli.definition_index import DefinitionIndex
@@ -241,5 +241,5 @@ class Session:
         return inside.replaced(commands=tuple(shown))
 
     def find(self, words: tuple[str, ...]) -> Match:
-        """Return the command or category that the leading `words` name; raises DefinitionError."""
+        """Return the command or category that the first `words` name, or raise DefinitionError."""
         return self.catalog.find(words, whole=True)

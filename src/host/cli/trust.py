@@ -1,4 +1,4 @@
-"""Ask whether to trust a project, and store the answer (CONTRACT 16)."""
+"""Ask whether to trust a project, and store the answer."""
 
 import fcntl
 import json
@@ -19,11 +19,11 @@ from host.run.text import decode, encode, printable
 def ask_trust(
     words: Sequence[str], project: Project, file: str, program: str, *, may_ask: bool
 ) -> None:
-    """Ask whether to trust a project; raises NotConfirmedError if the user refuses.
+    """Ask whether to trust a project. Raises NotConfirmedError if the user refuses.
 
-    `words` are the command's, and `file` has its definition. The first question shows all
-    commands, and a yes trusts all of them. A later question shows only the changed files that take
-    effect in this run, and a yes trusts these files.
+    `words` name the command, and `file` has its definition. The first question shows all commands,
+    and the answer yes trusts all of them. A later question shows only the changed files that take
+    effect in this run, and the answer yes trusts these files.
     """
     if not may_ask or not is_attended():
         raise trust.not_trusted(project, program, words)
@@ -46,9 +46,9 @@ def project_contents(project: Project) -> Contents:
 
 
 def introduction(project: Project) -> tuple[list[str], list[str]]:
-    """Return the lines that describe a project, and the files that a yes trusts.
+    """Return the lines that describe a project, and the files that the answer yes trusts.
 
-    Raises DefinitionError for a file that another user could have written.
+    Raises DefinitionError if another user could have written one of the files.
     """
     lines = [f"The project {project.name} in {project.root} has these commands:"]
     paths = [project.file]
@@ -92,7 +92,7 @@ def change_trusted(
 ) -> None:
     """Rewrite trusted.json; `update` gets the trusted projects. Raises OperationError.
 
-    Under sudo the file keeps the owner of its directory.
+    Under sudo, the file keeps the owner of its directory.
     """
     path = trust.state_file(environ)
     directory = os.path.dirname(path)

@@ -1,7 +1,7 @@
 """The variables of a command for `self env` and for its help page.
 
-settings.conf and providers of plugins are code, so neither runs for a help page (CONTRACT 7). The
-page shows the names that settings.conf assigns, without values.
+settings.conf and the providers of plugins are code, so a help page does not run them. The page
+shows the names that settings.conf assigns, without values.
 """
 
 import os
@@ -23,7 +23,7 @@ _ASSIGNED = re.compile(r"(?:^|[\s;&|({])([A-Za-z_][A-Za-z0-9_]*)\+?=")
 
 
 def page_variables(session: Session, found: Match, definition: Definition) -> list[tuple[str, str]]:
-    """Return the rows of a help page: required variables, `envs` and `.env` files.
+    """Return the rows of a help page for required variables, `envs` and `.env` files.
 
     A row has the variable's name, and its value with its source. The value is `…` if only a run
     can determine it. An unreadable source causes a warning.

@@ -1,4 +1,4 @@
-"""Check a plugin's records and convert them for the lock; raises TypeError or ValueError."""
+"""Check a plugin's records and convert them for the lock. Raises TypeError or ValueError."""
 
 import json
 import os
@@ -16,7 +16,7 @@ Checked = Tree | Declared | Source | tuple[str, str, str]
 
 
 def check_texts(record: Record) -> None:
-    """Check that fields of types `str` and `tuple[str, ...]` have encodable texts without NUL."""
+    """Check that fields of types `str` and `tuple[str, ...]` have encodable strings without NUL."""
     for name, kind in type(record).__annotations__.items():
         value = getattr(record, name)
         several = kind.startswith("tuple[str")
@@ -34,7 +34,7 @@ def _tree(plugin: Plugin, record: records.CommandTree) -> Tree:
     owner = record.plugin or ("" if plugin.ours else plugin.name)
     scripts = None if record.scripts is None else {**record.scripts}
     if not all(isinstance(one, str) for one in (scripts or {}).values()):
-        raise TypeError(f"scripts: expected texts, not {scripts!r:.80}")
+        raise TypeError(f"scripts: expected strings, not {scripts!r:.80}")
     return Tree(absolute_path(record.path), owner, record.dev is True, scripts)
 
 
@@ -47,9 +47,9 @@ def _declared(
     else:
         fields = {"name": record.name, "description": record.description}
     if not words:
-        raise ValueError("a command or category needs words")
+        raise ValueError("the words of a command or category must not be empty")
     if words[0] == RESERVED and not plugin.ours:
-        raise ValueError(f"{words!r}: {RESERVED} is reserved")
+        raise ValueError(f"{words!r}: the word {RESERVED} is reserved")
     declared = Declared(_words(words), json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
     declared.definition  # noqa: B018 - the access checks it
     return declared
@@ -75,7 +75,7 @@ def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str
     scheme = record.scheme
     plain = scheme.replace("-", "").replace("+", "")
     if not (plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()):
-        raise ValueError(f"{scheme!r:.80}: a scheme is lower-case letters, digits, - and +")
+        raise ValueError(f"{scheme!r:.80}: use lower-case letters, digits, - and + in a scheme")
     if scheme in (*BUILT_IN_SCHEMES, "encrypted"):
         raise ValueError(f"{scheme}: this scheme is built in")
     _check_provider(scheme, record.provider)
@@ -84,7 +84,7 @@ def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str
 
 def _check_provider(name: str, provider: str) -> None:
     if not is_reference(provider):
-        raise ValueError(f"{name}: provider must be a reference module:attr")
+        raise ValueError(f'{name}: provider must have the form "module:attr"')
 
 
 def absolute_path(path: str) -> str:

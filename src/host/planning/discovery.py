@@ -1,4 +1,4 @@
-"""Query all plugins and make the lock of their records."""
+"""Query all plugins and build the lock from their records."""
 
 import glob
 import os
@@ -28,9 +28,9 @@ _ASKED = ("find_plugins", "discover_commands", "env_sources", "secret_schemes")
 def refresh(installation: OpenInstallation, messages: Messages, safe: bool = False) -> Lock:
     """Query all plugins; write and return the lock.
 
-    In safe mode no third-party Python is imported, and nothing is written. Each broken plugin
-    causes one warning. Raises InstallationError if this program is too old for cli.json. Then
-    only the `self` commands that need no lock work.
+    In safe mode, no third-party Python is imported, and nothing is written. Each broken plugin
+    causes one warning. Raises InstallationError if this program is too old for cli.json. In that
+    case, only the `self` commands that need no lock work.
     """
     if wanted := installation.config.min_version:
         from host.min_version import version_problem
@@ -61,8 +61,8 @@ def ask_plugins(
 ) -> Lock:
     """Query the plugins and return the lock; a failing plugin loses only its own records.
 
-    Without `python`, no third-party Python is imported; without `directory_hooks`, none of
-    directory plugins. With `prepare`, the hook of that name is called first.
+    Without `python`, no third-party Python is imported. Without `directory_hooks`, no Python of
+    directory plugins is imported. With `prepare`, the hook of that name is called first.
     """
     layout = installation.layout
     directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
@@ -90,9 +90,9 @@ def entry_points() -> list[Plugin]:
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=PROJECT)
             if not points:
-                continue  # before the metadata is read, which is slow
+                continue  # without reading the metadata, which is slow
             name, version = str(distribution.metadata["Name"]), str(distribution.version)
-        except Exception:  # noqa: BLE001, S112 - another package's files may hold anything
+        except Exception:  # noqa: BLE001, S112 - another package's files may contain anything
             continue
         builtin = name == OWN_DISTRIBUTION
         project = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
@@ -112,7 +112,7 @@ def _import_places() -> Iterator[str]:
 
 
 class _Collected:
-    """The checked records of the plugins that were queried so far."""
+    """The checked records of all plugins that were queried so far."""
 
     def __init__(self, stamps: dict[str, str]) -> None:
         self.stamps = stamps
@@ -158,7 +158,7 @@ class _Collected:
         plugin.hooks = answer.hooks
         if answer.reason:
             plugin.broken = f"{plugin.distribution}: {answer.reason}"
-            # a failed import reports no stamps, so take those of all its files
+            # a failed import returns no stamps, so take those of all files of the plugin
             self.stamps.update({path: stamp(path) for path in source_files(plugin)})
         self.stamps.update(answer.stamps)
         for hook, record in answer.records:
@@ -188,7 +188,7 @@ class _Collected:
                 plugin.trees = [*plugin.trees, record.path]
 
     def lock(self) -> Lock:
-        """Return the lock, in order of precedence: the installation's own, then the plugins'."""
+        """Return the lock; records are in order of precedence, the installation's own first."""
         found = [one for _, one in sorted(self.checked, key=lambda one: one[0])]
         trees = [one for one in found if isinstance(one, Tree)]
         sources = [one for one in found if isinstance(one, Source)]

@@ -1,4 +1,4 @@
-"""Load a plugin and call its hooks; any exception marks only this plugin as broken."""
+"""Load a plugin and call its hooks; an exception marks only this plugin as broken."""
 
 import importlib.util
 import os
@@ -17,8 +17,8 @@ from host import hookspecs
 from host.run.lock import Plugin
 from host.run.text import is_on
 
-_ANYTHING = (Exception, SystemExit, GeneratorExit)  # all but a user's Ctrl-C
-_FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the names of hooks files' modules
+_ANYTHING = (Exception, SystemExit, GeneratorExit)  # everything except the user's Ctrl-C
+_FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the module names of hooks files
 
 
 class LoadedPlugin:
@@ -37,7 +37,7 @@ class LoadedPlugin:
             self._manager.unregister(name=plugin.name)
 
     def _register(self) -> str:
-        """Import the plugin; return why one of its hooks cannot be called, "" if all can."""
+        """Import the plugin; return why one of its hooks is invalid, or "" if all are valid."""
         plugin, manager = self.plugin, self._manager
         if plugin.file:
             found = _load_file(plugin)
@@ -47,7 +47,7 @@ class LoadedPlugin:
         manager.check_pending()
         for name, one in self._implementations():
             if one.wrapper or one.hookwrapper:
-                return f"{name}: wrappers are not supported"
+                return f"{name}: hook wrappers are not supported"
         return ""
 
     def _implementations(self) -> Iterator[tuple[str, pluggy.HookImpl]]:
@@ -57,7 +57,7 @@ class LoadedPlugin:
 
     @property
     def hooks(self) -> dict[str, int]:
-        """The implemented hooks with their order: -1 for tryfirst, 1 for trylast, else 0."""
+        """The implemented hooks with their order: -1 for tryfirst, 1 for trylast, 0 for neither."""
         return {name: one.trylast - one.tryfirst for name, one in self._implementations()}
 
     @property
@@ -69,7 +69,7 @@ class LoadedPlugin:
         return sorted({self.plugin.file, *filter(None, files)} - {""})
 
     def ask(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
-        """Call a hook, and `take` with each record that it yields."""
+        """Call a hook, and call `take` with each record that the hook yields."""
         try:
             for records in getattr(self._manager.hook, hook)(**arguments):
                 for record in records:
@@ -78,7 +78,7 @@ class LoadedPlugin:
             self.broken = f"{hook} raised {_reason(failure)}"
 
     def answer(self, hook: str, **arguments: Any) -> Any:
-        """Return the result of a hook, None if the plugin lacks the hook or fails."""
+        """Return the result of a hook, or None if the plugin lacks the hook or fails."""
         try:
             return getattr(self._manager.hook, hook)(**arguments)
         except _ANYTHING as failure:

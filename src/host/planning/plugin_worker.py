@@ -25,8 +25,8 @@ _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
 class PluginAnswer(NamedTuple):
     """The records of one plugin, each with its hook, and the hooks that it implements.
 
-    `stamps` are those of its source files and of watched paths. `reason` is why the plugin is
-    broken, "" if it is not.
+    `stamps` has a stamp of each of its source files and of each watched path. `reason` is why the
+    plugin is broken, or "" if it is not.
     """
 
     records: Sequence[tuple[str, Any]]
@@ -51,7 +51,7 @@ def call_hook(
 ) -> list[Any]:
     """Return the result of a plugin's listing hook for each of `calls`.
 
-    The results are texts or None for `render_listing`, and True, False or None for
+    The results are strings or None for `render_listing`, and True, False or None for
     `is_installed`. Raises PluginError if the hook fails or returns anything else.
     """
     return list(_in_child(partial(_call, plugin, hook, calls), program))
@@ -94,7 +94,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return the hook's result for each of `calls`; raises PluginError."""
+    """Return the hook's result for each of `calls`. Raises PluginError."""
     loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
     found = [loaded.answer(hook, **call) for call in calls]

@@ -5,10 +5,10 @@ as `Tree` or `Declared`, a catalog opens it as `FolderNode` or `DeclaredNode`, a
 gives a `Match` with the `Definition`. Listings show it as a `Command`.
 
 The path of an installation: `Layout` has its paths, `OpenInstallation` adds the content of
-cli.json, and `Session` (`host.cli`) adds lock, catalog and terminal for everything that runs in
-this process. `Program` is the public view of a session.
+cli.json, and `Session` (`host.cli`) adds the lock, the catalog and the terminal for everything
+that runs in this process. `Program` is the public view of a session.
 
-This one has `Record`, the base of all records, and functions for paths, files and programs on
+This module has `Record`, the base of all records, and functions for paths, files and programs on
 PATH. They use `posix`, because importing `os` takes a tenth of a run.
 """
 
@@ -33,12 +33,12 @@ EFFECTS = ("read", "change", "destroy")  # of a command or an option, the weakes
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _MOST_LINKS = 40  # in one path, like the kernel's limit
-_LARGEST = 16 << 20  # bytes of a file
+_LARGEST = 16 << 20  # bytes; larger files are refused
 
 
 @dataclass_transform()
 class Record:
-    """Named values, given by position or keyword; records of one class with equal values are equal.
+    """Named values, set by position or keyword; records of one class with equal values are equal.
 
     A class attribute is the default of a value. `values()` returns all values by name, and
     `replaced(name=value)` returns a copy with other values.
@@ -87,7 +87,7 @@ class Record:
 
     @classmethod
     def of_row(cls, row: "Iterable[Any]") -> "Self":
-        """Return the record of these values; raises ValueError if there are too many or too few."""
+        """Return the record of these values. Raises ValueError if there are too many or too few."""
         found = cls.__new__(cls)
         found.__dict__ = dict(zip(cls._fields, row, strict=True))
         return found
@@ -137,7 +137,7 @@ def realpath(path: str) -> str:
 
 
 def why_outside(directory: str, path: str) -> str:
-    """Return the reason why `path` is outside `directory`, links followed, "" if it is inside."""
+    """Return why `path`, with links followed, is outside `directory`, or "" if it is inside."""
     target = realpath(join(directory, path))
     if target.startswith(realpath(directory) + "/"):
         return ""
@@ -217,12 +217,12 @@ def _is_executable(path: str) -> bool:
 
 
 def find_bash(environ: "Mapping[str, str]") -> str | None:
-    """Return the bash for settings.conf and scripts: on PATH, else /bin/bash, None for neither."""
+    """Return the bash for settings.conf and scripts: from PATH, or else /bin/bash, or None."""
     return find_program("bash", environ) or find_program("/bin/bash", environ)
 
 
 def from_system(name: str) -> str | None:
-    """Return the system's value of HOME, USER, PWD or HOSTNAME (SPEC 2.5), None if unknown."""
+    """Return the system's value of HOME, USER, PWD or HOSTNAME (SPEC 2.5), or None if unknown."""
     try:
         if name == "PWD":
             return posix.getcwd()

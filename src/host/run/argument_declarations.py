@@ -24,14 +24,14 @@ _OF_OPTIONS = ("short", "value", "negatable", "effects", "repeats")
 def read_declarations(
     declared: "Sequence[Fields]", folder: str, *, ours: bool = False
 ) -> tuple[Argument, ...]:
-    """Return the checked arguments of a command; raises DefinitionError with entry and key.
+    """Return the checked arguments of a command. Raises DefinitionError with entry and key.
 
-    `folder` is the command's folder, "" for a command that a plugin declares in code. The built-in
-    plugins (`ours`) may name a Python reference as `complete`.
+    `folder` is the command's folder, or "" for a command that a plugin declares in code. In
+    built-in plugins (`ours`), `complete` may be a Python reference.
     """
     found: dict[str, Argument] = {}
-    last: Argument | None = None  # positional argument
-    taken: dict[str, str] = {}  # the argument's name by option and by variable
+    last: Argument | None = None  # the previous positional argument
+    taken: dict[str, str] = {}  # the name of the argument that has each option and each variable
     for fields in declared:
         argument = _argument(fields)
         _check_name(argument, fields)
@@ -118,7 +118,7 @@ def _check_values(argument: Argument, fields: "Fields") -> None:
         raise fields.refused("choices", "must not be empty")
     for choice in argument.choices:
         if not argument.has_form(choice):
-            raise fields.refused("choices", f'"{choice}" does not have the type or pattern')
+            raise fields.refused("choices", f'"{choice}" does not match the type or pattern')
     if argument.default is None:
         return
     if argument.required or argument.secret:
@@ -135,7 +135,7 @@ def _check_program(key: str, program: str, fields: "Fields", folder: str) -> Non
 
 
 def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) -> None:
-    """Refuse options and variables that an earlier argument has; register this argument's."""
+    """Refuse options and variables that an earlier argument has, and note those of `argument`."""
     option = argument.name if argument.option else ""
     for mark in (argument.variable, option, argument.short, argument.negation):
         if mark in taken:

@@ -31,10 +31,10 @@ def parse(
     words: "Sequence[str]" = (),
     environ: "Mapping[str, str] | None" = None,
 ) -> "CommandLine":
-    """Parse and check the words `args`; raises UsageError.
+    """Parse and check the words `args`. Raises UsageError.
 
-    If `args` is None, or only `--help` or `-h` for the script, no words are parsed and nothing is
-    checked. `program` and the command's `words` are for errors; `environ` is the caller's.
+    If `args` is None, or is only `--help` or `-h`, no words are parsed and nothing is checked.
+    `program` and the command's `words` are for errors; `environ` is the caller's.
     """
     asks = args is None or asks_help(args)
     line = CommandLine(arguments, () if args is None or asks else args, program, words)
@@ -158,7 +158,7 @@ class CommandLine:
                 self.labels[argument.name] = argument.env
 
     def values(self, argument: Argument) -> "Sequence[str]":
-        """Return the texts of an argument, else its default, else ()."""
+        """Return the texts of an argument, or its default, or ()."""
         usual = () if argument.default is None else (argument.default,)
         return self.texts.get(argument.name, usual)
 
@@ -222,7 +222,7 @@ def _is_true(text: str) -> bool:
 
 
 def _fault(kind: str, path: str) -> str:
-    """Return why `path` is not an existing file or directory (`kind`), "" if it is."""
+    """Return why `path` is not an existing file or directory (`kind`), or "" if it is."""
     try:
         is_directory = _stat.S_ISDIR(posix.stat(encode(path)).st_mode)
     except OSError as failure:
@@ -233,7 +233,7 @@ def _fault(kind: str, path: str) -> str:
 
 
 def _nearest(word: str, names: "Sequence[str]") -> str:
-    """Return a remedy with the name that resembles `word`, "" if there is none."""
+    """Return a remedy with the name that resembles `word`, or "" if there is none."""
     from host.run.suggestions import closest
 
     return "".join([f"did you mean {one}?" for one in closest(word, names)[:1]])

@@ -23,10 +23,10 @@ class Argument(Record):
 
     name          as declared: "env" (positional), "--force" (option), "files..." (repeats)
     short         "-f", or "" for none
-    value         the placeholder of an option's value; "" for a flag and for a positional one
-    type          "string", "integer", "number", "path", "file" or "directory"; "" for a flag
-    choices       the texts that it accepts, () for any
-    default       the text if it is not given, None for none
+    value         the placeholder of an option's value, or "" for a flag or a positional argument
+    type          "string", "integer", "number", "path", "file" or "directory", or "" for a flag
+    choices       the texts that it accepts, or () for any text
+    default       the text that is used if it is not given, or None
     required      whether it must be given
     complete      "file", "directory", "none", a program in the command's folder, or ""
     description   shown to people
@@ -36,7 +36,7 @@ class Argument(Record):
     conflicts     names of arguments that must not be given together with this one
     pattern       a regular expression that the whole text must match, or ""
     secret        whether its text is never shown
-    effects       the effects of a run with this option: "read", "change", "destroy"; or ""
+    effects       the effects of a run with this option: "read", "change", "destroy" or ""
     choices_from  the program in the command's folder that prints the choices, or ""
     """
 
@@ -75,7 +75,7 @@ class Argument(Record):
 
     @property
     def negation(self) -> str:
-        """The option that makes a negatable flag false, `--no-…`; "" for any other argument."""
+        """The option that makes a negatable flag false, `--no-…`, or "" for any other argument."""
         return f"--no-{self.name[2:]}" if self.negatable else ""
 
     @property

@@ -5,9 +5,9 @@ from contextlib import suppress
 
 
 def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
-    """Write `content` to `place` by rename, so readers see either the old or the new file.
+    """Write `content` to `place` by rename, so that readers see either the old or the new file.
 
-    Returns False if that fails. If two writers mix their bytes, readers notice by the checksum.
+    Returns False if that fails. If two writers mix their bytes, the checksum shows it to readers.
     """
     directory, name = os.path.split(place)
     beside = os.path.join(directory, f".{name}.new")  # a fixed name, so leftovers are overwritten

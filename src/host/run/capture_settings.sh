@@ -2,18 +2,18 @@
 # Sources a settings.conf and reports its variables: bash -p -c TEXT NAME FILE DESCRIPTOR
 #
 # Before the file can redefine anything, bash parses it as the body of a loop, which never runs.
-# The `done` behind its last line is the marker that must be reached. Messages in the C locale
-# give the line. The second `eval` resets a parser that stopped inside `[[`.
-# RETURN fires at depth 0 when bash has left the file, even under `set -e`; EXIT without it
-# means that the shell has ended. If the file sets a RETURN trap of its own, bash comes back
-# from `.` instead. DEBUG keeps the line, notes a top-level `return`, and keeps `set -a`: a
-# file that loads others between `set -a` and `set +a` assigns more after them. Traps close
-# stderr, as `set -x` would show their lines.
-# A file may redefine any builtin. In POSIX mode no function replaces a special builtin, so the
-# report uses these, and removes functions that stand for the other two.
+# The parser must reach the `done` after the last line. In the C locale, its messages contain the
+# line number. The second `eval` resets a parser that stopped inside `[[`.
+# The RETURN trap fires at depth 0 when bash has left the file, even under `set -e`. If only the
+# EXIT trap fires, the shell has ended. If the file sets its own RETURN trap, the command after
+# `.` reports. The DEBUG trap stores the line, notes a top-level `return`, and keeps `set -a` on,
+# because a file may assign variables after its own `set +a`. Traps close stderr, because `set -x`
+# would print their commands.
+# A file may redefine any builtin. In POSIX mode, no function replaces a special builtin. So the
+# report uses special builtins, and removes functions that replace the other two.
 # The report goes to DESCRIPTOR: messages of the parser, "parsed", a NUL, "end LINE" or "exit
-# LINE", perhaps " return", a NUL, the exported variables as `export -p` words them, two NULs.
-# One builtin prints them all, as a loop over the names costs 2 ms more.
+# LINE", perhaps " return", a NUL, the output of `export -p`, and two NULs. One builtin prints all
+# variables, because a loop over the names would take 2 ms more.
 
 __cli_report() {
   [[ -o posix ]] || POSIXLY_CORRECT=y

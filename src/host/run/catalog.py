@@ -1,6 +1,6 @@
 """The catalog: finds the command or category that words name, in all trees of the lock.
 
-`find` resolves words, `children` lists a category; both use the same precedence (`_matched`).
+`find` resolves words, and `children` lists a category. Both use the same precedence (`_matched`).
 A run reads only the folders on the path of its words, so its cost does not depend on the number
 of commands. Only this module merges trees. There are two kinds of node with the same methods:
 `FolderNode`, and `DeclaredNode` for commands that a plugin declares in Python.
@@ -33,7 +33,7 @@ class Match:
 
     kind         "command", "category" or "unknown"
     words        the words of the command or category; for "unknown", the words that exist
-    nodes        the nodes of a category in order of precedence; for a command its own node and,
+    nodes        the nodes of a category in order of precedence; for a command, its own node and,
                  only in the result of `children`, the nodes of the commands that it shadows
     node         the node with the definition, or None
     problems     the problems of the category.json, if `find` returns a category
@@ -57,7 +57,7 @@ class Match:
 
     @property
     def plugin(self) -> str:
-        """The plugin that provides it, "" for the installation's own."""
+        """The plugin that provides it, or "" for the installation itself."""
         return self.node.tree.plugin if self.node else ""
 
     @property
@@ -129,7 +129,7 @@ class Catalog:
     """The trees of one lock in order of precedence: folders, then declared commands, then projects.
 
     `read` reads a definition file, directly or through an index. `around` finds the projects; it
-    is called only if the lock's trees do not have the command. `problems` are those of projects.
+    is called only if the lock's trees lack the command. `problems` has the problems of projects.
     """
 
     def __init__(
@@ -157,7 +157,7 @@ class Catalog:
         return self._projects
 
     def _roots(self, projects: "Iterable[Project]" = ()) -> "list[AnyNode]":
-        """Return the root nodes, new ones because each reads its folder only once."""
+        """Return new root nodes, because each node reads its folder only once."""
         return [
             *[FolderNode(one, self._read) for one in self._folders],
             *self._declared,
@@ -169,8 +169,8 @@ class Catalog:
 
         At each word, the first tree that has it decides whether it is a command or a category.
         Categories with the same words are merged. Other words may be aliases. A command may have
-        commands below it: the longest sequence of words that names a command wins, with `whole`
-        also a category that all words name. Projects are searched only if no other tree has a
+        commands below it: the longest sequence of words that names a command wins. With `whole`, a
+        category that all words name also wins. Projects are searched only if no other tree has the
         command. Raises DefinitionError if the definition of the match is invalid.
         """
         found = _find(self._roots(), words, whole=whole)
@@ -248,14 +248,14 @@ def _find(roots: "list[AnyNode]", words: "Sequence[str]", *, whole: bool) -> Mat
 
 
 def _inherit(match: Match) -> None:
-    """Add the defaults of the categories above to a command; raises DefinitionError."""
+    """Add the defaults of the categories above to a command. Raises DefinitionError."""
     definition = match.definition
     if definition is not None and definition.entrypoint and (above := match.nodes[0].above()):
         definition.inherit(above)
 
 
 def _below(category: Match, word: str) -> Match | None:
-    """Return the match of `word` in a category, None for none; raises DefinitionError."""
+    """Return the match of `word` in a category, or None for none. Raises DefinitionError."""
     if not is_word(word):
         return None
     nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
@@ -274,12 +274,12 @@ def _matched(
     *,
     listing: bool = True,
 ) -> Match | None:
-    """Merge nodes with the same words into one command or category, None for neither.
+    """Merge nodes with the same words into one command or category, or None for neither.
 
     The first node that is a command or a category decides. A run stops there and raises
     DefinitionError if that definition is invalid. A listing reads all nodes: a command's match
-    includes the shadowed nodes, and a category's only nodes that contain commands. Problems are
-    appended to `problems`.
+    includes the shadowed nodes, and a category's match includes only nodes that contain commands.
+    Problems are appended to `problems`.
     """
     kept: list[AnyNode] = []
     kind = "category"
@@ -316,15 +316,15 @@ def _read(node: "AnyNode", problems: list[Problem]) -> bool:
 
 
 def _aliased(nodes: "Iterable[AnyNode]", alias: str) -> str:
-    """Return the word of the command with the alias `alias` in these nodes, "" for none."""
+    """Return the word of the command with the alias `alias` in these nodes, or "" for none."""
     found = (node.aliased(alias) for node in nodes if is_word(alias))
     return next(filter(None, found), "")
 
 
 def _describe(category: Match, problems: list[Problem]) -> None:
-    """Set a category's definition: its first category.json, or command.json without entrypoint.
+    """Set a category's definition: a category.json, or a command.json without an entrypoint.
 
-    A project never describes a category that other trees have too, because it could then choose
+    A project never describes a category that other trees also have, because it could then choose
     the default command.
     """
     for node in category.nodes:

@@ -1,7 +1,7 @@
 """Run a child process in its own session and read its report, within a time limit.
 
 END ends the report. After END or the time limit, the child's process group is killed; jobs in
-other groups may survive (CONTRACT 14). The child's stdout goes to stderr, and its stdin is empty.
+other groups may survive. The child's stdout goes to stderr, and its stdin is empty.
 """
 
 import _signal  # `signal` would import `enum`
@@ -41,10 +41,10 @@ def time_limit(
 
 
 def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout: float) -> bytes:
-    """Start a program and return its report, b"" if it ends without one.
+    """Start a program and return its report, or b"" if it ends without one.
 
-    The program writes to REPORT_DESCRIPTOR. Raises TimeoutError, and OSError if it cannot
-    start.
+    The program writes to REPORT_DESCRIPTOR. Raises TimeoutError, and OSError if the program
+    cannot start.
     """
 
     def start(report: int) -> int:
@@ -69,9 +69,9 @@ def fork_and_read(
 ) -> "Any":
     """Call `question` in a forked child and return its result, which marshal must support.
 
-    With `keeps_terminal` the child stays in this session and keeps stdin. Changes of the current
-    directory, umask and signals affect only the child. Raises TimeoutError, or ChildProcessError
-    with the reason if `question` raises or ends the process.
+    With `keeps_terminal`, the child stays in this session and keeps stdin. Changes to the current
+    directory, umask or signal handlers affect only the child. Raises TimeoutError, or
+    ChildProcessError with the reason if `question` raises an exception or ends the process.
     """
     import marshal
 
@@ -99,7 +99,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
             posix.setsid()
             posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
         posix.dup2(2, 1)
-        sys.stdout = sys.stderr  # which needs no flush
+        sys.stdout = sys.stderr  # stderr needs no flush
         reason, found = "", None
         try:
             found = question()
@@ -148,7 +148,7 @@ def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
 
 
 def _read_until_end(descriptor: int, timeout: float) -> bytes:
-    """Return the bytes before END, b"" if there is no END; raises TimeoutError."""
+    """Return the bytes before END, or b"" if there is no END. Raises TimeoutError."""
     import select
     import time
 
@@ -169,9 +169,9 @@ def _read_until_end(descriptor: int, timeout: float) -> bytes:
 def _end(pid: int, *, gently: bool) -> None:
     """Kill the process group of the child, and wait for the child.
 
-    With `gently`, SIGTERM comes first. A run of this program in the group then ends its own
-    child, which is in another session. Without that, a settings.conf that calls this program
-    would never end.
+    With `gently`, the group gets SIGTERM first. Then a run of this program in the group ends its
+    own child, which is in another session. Otherwise, a settings.conf that calls this program would
+    never end.
     """
     if gently:
         import time

@@ -22,7 +22,7 @@ SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
 _WORD_LENGTH = 64
-WORD_RULE = "a word has letters, digits and ._- after a first letter or digit, at most 64 in all"
+WORD_RULE = "use at most 64 letters, digits and ._- for a word, and begin with a letter or digit"
 
 
 def is_word(text: str) -> bool:
@@ -44,22 +44,22 @@ class Definition:
     name, description      texts for people; "" if a category.json has none
     entrypoint             a file in `directory` or "package.module:attr"; "" for most categories
     file, directory        the definition and its folder; "" if a plugin declares it in code
-    os, compatible         the systems that it runs on, () for all; whether it runs on this one
+    os, compatible         the systems that it runs on, or () for all; whether it runs on this one
     sudo, sudo_systems     whether it needs sudo on this system; the systems where it does
-    group, aliases, hidden its heading in listings, its other words, whether it is not listed
+    group, aliases, hidden its heading in listings; its other words; whether it is not listed
     envs, env_files        variables and paths of `.env` files, not yet expanded
     required_envs          `RequiredVariable`s, including those of the categories above
-    requires               `Requirement`s for programs, likewise
+    requires               `Requirement`s for programs, including those of the categories above
     secrets                references to the values of variables, by name: see `SecretScheme`
     above                  definitions of the categories above, the outermost first: see `inherit`
-    project                the `Project` that provides it, None for none
+    project                the `Project` that provides it, or None
     default                in a category.json: the word of the category's default command
     is_script              whether the definition is in the script that runs
     allows_assistants      in a project.json: whether assistants may use the commands
     usage                  the usage line in a script's comment
     args                   the declared arguments, `Argument`s
     examples               dicts with "command" and "description", which may be ""
-    confirm                the question before a run, "" for none
+    confirm                the question before a run, or ""
     effects, destroys      "read", "change" or "destroy"; whether the file itself has "destroy"
     help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
     starts_commands        whether it starts other commands or programs that its caller chooses
@@ -154,7 +154,7 @@ class Definition:
 
     @property
     def directory(self) -> str:
-        """The folder of `file`, "" if there is none."""
+        """The folder of `file`, or "" if there is none."""
         return dirname(self.file)
 
     @property
@@ -229,7 +229,7 @@ def _read_script(path: str) -> Definition:
 
 
 def check_runnable(words: "Sequence[str]", definition: Definition) -> str:
-    """Return the path of a command's entrypoint, "" for a Python reference.
+    """Return the path of a command's entrypoint, or "" for a Python reference.
 
     Raises CannotStartError if the command does not run on this system, and DefinitionError if the
     entrypoint is outside the command's folder.

@@ -1,4 +1,4 @@
-"""Yes-or-no questions on the terminal; any answer other than y or yes means no."""
+"""Questions on the terminal, such as the confirmation before a command runs."""
 
 import os
 
@@ -13,7 +13,7 @@ _LONGEST_ANSWER = 1024  # bytes
 
 
 def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True) -> None:
-    """Ask before a command runs; raises NotConfirmedError unless the user agrees."""
+    """Ask before a command runs. Raises NotConfirmedError unless the user agrees."""
     command = " ".join(words)
     if not may_ask or not is_attended():
         why = "there is no terminal to ask on" if may_ask else "--no-input forbids the question"
@@ -31,7 +31,7 @@ def is_attended() -> bool:
 
 
 def is_agreed(question: str) -> bool:
-    """Ask on the terminal and return whether the answer is yes."""
+    """Ask a yes-or-no question on the terminal; return whether the answer is y or yes."""
     return ask(f"{printable(question)} [y/N] ") in ("y", "yes")
 
 
@@ -40,5 +40,5 @@ def ask(question: str) -> str:
     os.write(2, encode(question))
     answer = os.read(0, _LONGEST_ANSWER)
     if not answer.endswith(b"\n"):
-        os.write(2, b"\n")  # after Ctrl-D the cursor is still on the question's line
+        os.write(2, b"\n")  # after Ctrl-D, the cursor is still on the question's line
     return decode(answer).strip().lower()

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     Binding = tuple[str, str, bool, int]
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_SHOWN = 5  # problems of one file; for the others only their number is reported
-# Variables that a command with "sudo" must not get from a `.env` file, beside those with LD_.
+_MOST_SHOWN = 5  # problems of one file; for the others, only their number is reported
+# Variables, besides LD_…, that a command with "sudo" must not get from a `.env` file.
 _NEVER_WITH_SUDO = frozenset(
     [
         *("BASH_ENV", "ENV", "GIT_SSH_COMMAND", "NODE_OPTIONS", "PERL5LIB", "PYTHONPATH"),
@@ -30,7 +30,7 @@ _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full pars
 
 
 def offer_env_files(reader: "SourceReader", source: "Source") -> None:
-    """Offer the variables of a plugin's files, or of those in `env_files`; raises SourceError.
+    """Offer the variables of a plugin's files, or of those in `env_files`. Raises SourceError.
 
     An unreadable file of a plugin causes only a warning, because no plugin may stop a command.
     """
@@ -61,7 +61,7 @@ def _offer_entry(
                 reader.layers.unasked.append(entry)
             return
     path = reader.expanded(entry, definition.file, "env_files")
-    if not path or "\0" in path:  # a help page does not have all variables
+    if not path or "\0" in path:  # on a help page, the variable in the path may be unknown
         return
     path = join(definition.directory, path)
     try:
@@ -105,7 +105,7 @@ def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) 
 
 
 def read_env_text(path: str) -> str | None:
-    """Return the text of the `.env` file at `path`, None if there is no such file.
+    """Return the text of the `.env` file at `path`, or None if that file does not exist.
 
     Raises SourceError unless it is a readable regular UTF-8 file of at most 1 MiB.
     """
@@ -122,7 +122,7 @@ def read_env_text(path: str) -> str | None:
 def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[Binding]":
     """Return the assignments in the text of a `.env` file.
 
-    `warn` gets a problem for each invalid statement, never with its content.
+    `warn` gets a problem for each invalid statement, which never contains the statement's text.
     """
     text = text.replace("\r\n", "\n")
     bindings = _plain_bindings(text)
@@ -134,7 +134,7 @@ def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[
 
 
 def _plain_bindings(text: str) -> "list[Binding] | None":
-    """Return the bindings if every line is an unambiguous `NAME=value`, else None.
+    """Return the bindings if every line is an unambiguous `NAME=value`, or None.
 
     This avoids python-dotenv for most files, because its import costs more than a whole run.
     """

@@ -1,6 +1,6 @@
 """Parse `.env` files with python-dotenv, and report invalid statements.
 
-python-dotenv unescapes pairs of backslashes. Expansion does this later, and in single quotes they
+python-dotenv unescapes pairs of backslashes. Expansion does this later, and pairs in single quotes
 are literal, so each pair is doubled first.
 """
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from host.run.dotenv import Binding
 
-_MOST_NAMED = 5  # names inside an unclosed quote that are listed
+_MOST_NAMED = 5  # so many names inside an unclosed quote are listed
 _PAIR = "\\\\"
 # A line of Base64 that ends with = is not an assignment.
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")

@@ -34,7 +34,7 @@ RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 
 BUILT_IN_SCHEMES = ("run", "file")  # schemes of references to secrets
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
-"""The order of readers: settings.conf first, so plugins can use it; the definition last."""
+"""The order of readers: settings.conf first, so that plugins can use it; the definition last."""
 
 
 class Assignment:
@@ -78,7 +78,7 @@ class Layers:
         ranked.sort(key=lambda one: one.rank)
 
     def get(self, name: str) -> str | None:
-        """Return the current value of `name`, None if it is unset."""
+        """Return the current value of `name`, or None if it is unset."""
         for stronger in (self.fixed, self.system):
             if name in stronger:
                 return stronger[name]
@@ -99,7 +99,7 @@ class SourceReader(Record):
     """Reads the sources of one command into `layers`; warnings go to `messages`.
 
     `schemes` are the plugins' schemes of references to secrets. With `resolves` these references
-    are resolved, and with `may_ask` their providers can use the terminal.
+    are resolved, and with `may_ask`, their providers can use the terminal.
     """
 
     words: tuple[str, ...]
@@ -116,7 +116,7 @@ class SourceReader(Record):
             self.read(source)
 
     def read(self, source: "Source") -> None:
-        """Offer the variables of `source`; raises SourceError."""
+        """Offer the variables of `source`. Raises SourceError."""
         if not source.serves(self.words):
             return
         if source.reader == "shell":
@@ -137,7 +137,7 @@ class SourceReader(Record):
             except FileNotFoundError:
                 continue
             except OSError:
-                pass  # such as an unreadable folder; capture_settings reports it
+                pass  # for example, the folder is unreadable; capture_settings reports it
             from host.run.settings import capture_settings
 
             before = self.layers.environment()
@@ -181,7 +181,7 @@ class SourceReader(Record):
         self, name: str, value: str, rank: float, path: str, key: str = "", line: int = 0
     ) -> None:
         if any(one.owns(name) for one in self.definition.args):
-            return  # only the command line sets these
+            return  # variables of arguments have no other source
         scheme, colon, _ = value.partition(":")
         if colon and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
             what = (

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # in category.json, or escapes
+_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # keys, or an escape that may spell one
 _ALIASES = (b"aliases", b"\\u")
-# Hard links of a folder without subfolders: its parent's and its `.`. Reading the folder of each of
-# 10,000 commands would cost a listing a fourth more.
+# Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
+# the folders instead would make a listing of 10,000 commands a quarter slower.
 _NO_SUBFOLDERS = 2
 _EXTENSIONS = (  # of scripts, in order of precedence
     *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
@@ -39,7 +39,7 @@ _NO_SCRIPTS = (  # documents and data, executable or not
 
 
 def script_word(name: str) -> str:
-    """Return the word of a script from its file name, "" for a file that cannot be a script."""
+    """Return the word of a script from its file name, or "" if the file cannot be a script."""
     if name.startswith((".", "_")) or name.endswith(_NO_SCRIPTS):
         return ""
     stem, dot, extension = name.rpartition(".")
@@ -47,7 +47,7 @@ def script_word(name: str) -> str:
 
 
 def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
-    """Return the words of a script from its file name and the tree's `scripts`, [] for none."""
+    """Return the words of a script from its file name and the tree's `scripts`, or [] for none."""
     word, prefix, separator = script_word(name), scripts.get("prefix", ""), scripts.get("split", "")
     if not word.startswith(prefix):
         return []
@@ -57,7 +57,7 @@ def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
 
 
 def refusal(path: str, root: str) -> str:
-    """Return the reason why a file in the tree at `root` cannot be a command, "" if it can."""
+    """Return the reason why a file in the tree at `root` cannot be a command, or "" if it can."""
     try:
         mode = posix.lstat(path).st_mode
         if _stat.S_ISLNK(mode):
@@ -79,7 +79,7 @@ class Node:
     """The node that words name in one tree; `at` is its path, or its words if it is declared.
 
     The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
-    `problems` are the problems of the folder; they are complete after it was listed.
+    `problems` are the problems of the folder; they are complete after the folder was listed.
     """
 
     tree: "Tree"
@@ -139,7 +139,7 @@ class FolderNode(Node):
         return node
 
     def enter(self, word: str) -> "FolderNode | None":
-        """Return the child node of `word`, None if there is none."""
+        """Return the child node of `word`, or None if there is none."""
         if self._inside is not None:
             return self._inside.get(word)
         at = join(self.at, word)
@@ -178,11 +178,11 @@ class FolderNode(Node):
 
     @property
     def script(self) -> str:
-        """The path of the script with exactly this node's words, "" for none."""
+        """The path of the script with exactly this node's words, or "" for none."""
         return next((path for words, path in self.scripts if not words), "")
 
     def scripts_of(self, word: str) -> "Scripts":
-        """Return the scripts whose words begin with `word`; list the folder only if it must."""
+        """Return the scripts whose words begin with `word`; list the folder only if necessary."""
         names = [word + extension for extension in _EXTENSIONS]
         if self.tree.scripts and self.parent is None:
             begin = self.tree.scripts.get("prefix", "") + word
@@ -211,10 +211,10 @@ class FolderNode(Node):
         return [(words, path) for words, path in found if path != entrypoint]
 
     def command(self) -> "Definition | None":
-        """Return the definition of the command or category here, None if there is none.
+        """Return the definition of the command or category here, or None if there is none.
 
         The folder's command.json comes first, then its script `main`, then a script beside the
-        folder. A command's folder owns its files: after this call, scripts in it are no commands
+        folder. A command's folder owns its files: after this call, scripts in it are not commands
         (`owned`). Raises DefinitionError.
         """
         definition = self._definition(f"{self.at}/command.json") if self.is_folder else None
@@ -232,11 +232,11 @@ class FolderNode(Node):
         return definition
 
     def category(self) -> "Definition | None":
-        """Return the definition in category.json, None if missing; raises DefinitionError."""
+        """Return the definition in category.json, or None if missing. Raises DefinitionError."""
         return self._definition(f"{self.at}/category.json")
 
     def _definition(self, path: str) -> "Definition | None":
-        """Return the definition in a file, None if it is missing; raises DefinitionError."""
+        """Return the definition in a file, or None if it is missing. Raises DefinitionError."""
         try:
             definition = self._read(path)
         except FileNotFoundError:
@@ -245,7 +245,7 @@ class FolderNode(Node):
         return definition
 
     def _main(self) -> str:
-        """Return the path of the script `main` that makes the folder a command, "" for none."""
+        """Return the path of the script `main` that makes the folder a command, or "" for none."""
         if self.tree.scripts is None or self.parent is None or not self.is_folder:
             return ""
         if is_file(f"{self.at}/category.json"):
@@ -275,7 +275,7 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command():
-                while node.parent and node is not self:  # the same is true for each node above
+                while node.parent and node is not self:  # each node above holds commands, too
                     node = node.parent
                     node.holds = True
                 return True
@@ -283,7 +283,7 @@ class FolderNode(Node):
         return False
 
     def has_command(self) -> bool:
-        """Return whether here or one folder below is a command.json; stop at the first."""
+        """Return whether there is a command.json here or one folder below; stop at the first."""
         if is_file(f"{self.at}/command.json"):
             return True
         try:
@@ -294,7 +294,7 @@ class FolderNode(Node):
             return False  # reported when the folder is listed
 
     def above(self) -> "tuple[Definition, ...]":
-        """Return the definitions above with defaults for a command here, outermost first.
+        """Return the definitions above that have defaults for a command here, outermost first.
 
         Raises DefinitionError.
         """
@@ -311,7 +311,7 @@ class FolderNode(Node):
         return found
 
     def aliased(self, alias: str) -> str:
-        """Return the word of the child command with the alias `alias`, "" for none."""
+        """Return the word of the child command with the alias `alias`, or "" for none."""
         for word, node in self.inside().items():
             if not _mentions(node.script or f"{node.at}/command.json", _ALIASES):
                 continue
@@ -331,7 +331,7 @@ class FolderNode(Node):
         return [(path, reason) for path, reason in reasons if reason]
 
     def _listed(self) -> "tuple[dict[str, bool], list[str]]":
-        """Return the words of usable subfolders (true if reached by a link) and the file names.
+        """Return the words of usable subfolders (with true for a linked one) and the file names.
 
         Folders that are left out with a reason are added to the problems.
         """
@@ -373,7 +373,7 @@ def _has_definition(folder: str) -> bool:
 
 
 def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
-    """Return whether a definition may have one of these keys; cheaper than parsing it."""
+    """Return whether a definition may have one of these keys; parsing it would be slower."""
     try:
         content = read_regular(file, DefinitionError)
     except (FileNotFoundError, DefinitionError):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def load_reference(reference: str) -> "Any":
-    """Return the object that `reference` names; raises PluginError if it cannot be imported."""
+    """Return the object that `reference` names. Raises PluginError if it cannot be imported."""
     module, _, attribute = reference.partition(":")
     try:
         __import__(module)  # saves the import of importlib
@@ -26,8 +26,8 @@ def load_reference(reference: str) -> "Any":
 def complete_import_path(needed: str = "") -> None:
     """Import `site`, which the launcher skips (-S), to make all installed packages importable.
 
-    `site` is slow and runs code in `.pth` files. A caller that needs only the package `needed`
-    names it; then `site` is imported only if that package is not found without it.
+    `site` is slow and runs code in `.pth` files. If the caller needs only the package `needed`,
+    `site` is imported only if that package is not found without it.
     """
     if not sys.flags.no_site or "site" in sys.modules or (needed and _finds(needed)):
         return

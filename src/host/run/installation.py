@@ -1,4 +1,4 @@
-"""Find an installation and its files, by the executable and the caller's environment."""
+"""Find an installation and its files from the executable and the caller's environment."""
 
 import posix
 import sys
@@ -21,8 +21,8 @@ _XDG_DEFAULTS = {"DATA": ".local/share", "STATE": ".local/state", "CACHE": ".cac
 class Config:
     """The content of cli.json: name, description, version, min_version and directories.
 
-    `follow` and `catalogues` come from "team". `warnings` are `Problem`s of unknown keys that
-    resemble a known one.
+    `follow` and `catalogues` come from the key "team". `warnings` are `Problem`s of unknown keys
+    that resemble a known one.
     """
 
     def __init__(self, fields: Fields) -> None:
@@ -45,7 +45,7 @@ class Config:
 
 
 def read_config(path: str, remedy: str = "") -> Config:
-    """Return the checked cli.json; raises InstallationError, with `remedy` if it is missing."""
+    """Return the checked cli.json. Raises InstallationError, with `remedy` if it is missing."""
     try:
         return Config(Fields(path, read_json(path)))
     except FileNotFoundError:
@@ -57,10 +57,10 @@ def read_config(path: str, remedy: str = "") -> Config:
 class Layout:
     """The paths of one installation, all absolute.
 
-    `program` is the base name of the executable as invoked, `root` the installation's directory,
-    `config_file` its cli.json. `launcher` identifies the executable in CLI_RUN: the directory of
-    the installation that contains it, else its base name. `default` is true if `root` is the
-    default directory of the program.
+    `program` is the base name of the executable as invoked, `root` is the installation's directory,
+    and `config_file` is its cli.json. `launcher` identifies the executable in CLI_RUN: it is the
+    directory of the installation that contains the executable, or else the executable's base name.
+    `default` is true if `root` is the default directory of the program.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Layout:
 def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
     """Return the layout for `executable` (argv[0]) started with `environ`.
 
-    The root is CLI_DIR if the caller set it, else `<root>` if the executable's real path is
-    `<root>/core/<name>`, else `${XDG_DATA_HOME:-~/.local/share}/<name>`. GLOBAL_CONFIG_FILE
-    replaces only the path of cli.json. No file is read. Raises InstallationError for a relative
-    path in a deleted current directory.
+    The root is CLI_DIR if the caller set it. Otherwise, it is `<root>` if the executable's real
+    path is `<root>/core/<name>`, or else `${XDG_DATA_HOME:-~/.local/share}/<name>`.
+    GLOBAL_CONFIG_FILE replaces only the path of cli.json. No file is read. Raises InstallationError
+    for a relative path in a deleted current directory.
     """
     program = program_name(executable)
     try:
@@ -108,13 +108,13 @@ def find_layout(executable: str, environ: "Mapping[str, str]") -> Layout:
 
 
 def program_name(executable: str) -> str:
-    """Return the program's name for usage lines: the base name, `cli` for `python -m host`."""
+    """Return the program's name for usage lines: the base name, or `cli` for `python -m host`."""
     name = basename(executable)
     return "cli" if name in ("", "__main__.py", "-c", "-m") else name
 
 
 def project_roots(program: str, home: str) -> "Iterator[str]":
-    """Yield the directories with `.<program>/commands` from the current directory upward.
+    """Yield the directories that contain `.<program>/commands`, from the current one upward.
 
     The search ends at the root of a git work tree, the home directory or the root of the file
     system.
@@ -143,12 +143,12 @@ def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
 
 
 def home(environ: "Mapping[str, str]") -> str:
-    """Return the caller's home directory: HOME, else from the user database, else `/`."""
+    """Return the caller's home directory, from HOME or the user database, or `/` without both."""
     return environ.get("HOME") or from_system("HOME") or "/"
 
 
 class OpenInstallation:
-    """A layout with its cli.json and the caller's environment; a lock is valid for one `key`."""
+    """A layout with its cli.json and the caller's environment; `key` identifies its locks."""
 
     def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
         flat = layout.lock_file.replace("%", "%25").replace("/", "%2F")
@@ -168,7 +168,7 @@ class OpenInstallation:
 
     @property
     def caller(self) -> "Mapping[str, str]":
-        """The caller's environment, without the variables that an outer run of it has set."""
+        """The caller's environment, without the variables that an outer run has set."""
         if RUN not in self.environ:
             return self.environ
         from host.run.nested import without_outer_run
@@ -176,7 +176,7 @@ class OpenInstallation:
         return without_outer_run(self.environ, self.layout.root)
 
     def around(self) -> "tuple[list[Project], list[Problem]]":
-        """Return the projects around the current directory, and the problems found."""
+        """Return the projects around the current directory, and their problems."""
         program, environ = self.layout.program, self.caller
         roots = [*project_roots(program, home(environ))] if self.config.projects else ()
         if not roots:
@@ -212,9 +212,9 @@ class OpenInstallation:
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:
-    """Return the installation at `layout`; raises InstallationError if there is none."""
+    """Return the installation at `layout`. Raises InstallationError if there is none."""
     is_usual = layout.default and layout.config_file == join(layout.root, "core/cli.json")
-    remedy = f"to make an installation run: {layout.program} self init" if is_usual else ""
+    remedy = f"to make an installation, run: {layout.program} self init" if is_usual else ""
     return OpenInstallation(layout, read_config(layout.config_file, remedy), environ)
 
 

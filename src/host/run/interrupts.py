@@ -19,8 +19,8 @@ PYTHON_COMMAND = (
 class RaisedInterrupts:
     """A context in which Ctrl-C raises KeyboardInterrupt, unless SIGINT is ignored.
 
-    It is used for work that must clean up. Elsewhere Ctrl-C ends the process, because imported
-    code may catch or replace the exception.
+    It is used for work that must clean up. Everywhere else, Ctrl-C ends the process, because
+    imported code may catch or replace the exception.
     """
 
     _former: object = None

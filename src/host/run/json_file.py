@@ -19,7 +19,7 @@ def read_json(path: str) -> "Any":
     """Return the JSON value in the regular file at `path`; a BOM is accepted.
 
     Raises FileNotFoundError, and DefinitionError with line and column for anything that is not
-    strict JSON (duplicate keys and NaN included)::
+    strict JSON. Duplicate keys and NaN are not strict JSON::
 
         facts = read_json(f"{installation.config_dir}/hosts.json")
     """
@@ -84,7 +84,7 @@ class Fields:
     """Typed access to the keys of one JSON object; each method raises DefinitionError.
 
     A null value is the same as an absent key. `known` are the keys that were read. `key` is the
-    path of the object in its file, "" for the whole file.
+    path of the object in its file, or "" for the whole file.
     """
 
     def __init__(self, path: str, values: "Any", key: str = "") -> None:
@@ -97,7 +97,7 @@ class Fields:
         self.known: set[str] = set()
 
     def value(self, key: str) -> "Any":
-        """Return the value of `key`, None if it is absent or null."""
+        """Return the value of `key`, or None if it is absent or null."""
         self.known.add(key)
         return self.values.get(key)
 
@@ -141,14 +141,14 @@ class Fields:
         return self.clean(key, value) if value else ""
 
     def filled(self, key: str, required: bool = False) -> str:
-        """Return a text that must not be empty, "" if the key is absent."""
+        """Return a text that must not be empty, or "" if the key is absent."""
         value = self.text(key, required)
         if not value and self.values.get(key) is not None:
             raise self.refused(key, "must not be empty")
         return value
 
     def one_of(self, key: str, allowed: "Sequence[str]") -> str:
-        """Return one of the texts `allowed`, "" if the key is absent."""
+        """Return one of the texts `allowed`, or "" if the key is absent."""
         value = self.filled(key)
         if value and value not in allowed:
             raise self.refused(key, f"expected one of {', '.join(allowed)}; found {value[:40]}")

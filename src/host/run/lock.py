@@ -3,8 +3,8 @@
 `host.planning.lock_file` writes it and `_parse` reads it; records are stored as their `row`. The
 file has a line with the format and checksum, a line of JSON, and a line for each definition that
 a plugin declares in code. It contains paths, names and these definitions, but never values of
-variables and never code. The checksum rejects a damaged lock. The stamps of all files and
-directories that were read reject an outdated one. Then the lock is rebuilt from the plugins.
+variables and never code. A lock is rejected if it does not match its checksum, or if
+the stamp of a file or directory that was read has changed. Then it is rebuilt from the plugins.
 """
 
 import _imp
@@ -26,9 +26,9 @@ _NOTHING: "Mapping[str, Any]" = {}
 
 
 class Tree(Record):
-    """A tree of categories: its path and its plugin, "" for the installation's own tree.
+    """A tree of categories: its path and its plugin, or "" for the installation's own tree.
 
-    `scripts` is None if scripts are not commands, else a dict that may have "prefix" and "split".
+    `scripts` is None if scripts are not commands, or a dict that may have "prefix" and "split".
     """
 
     path: str
@@ -40,8 +40,8 @@ class Tree(Record):
 class Declared(Record):
     """A command or category declared in code: its words, and its definition as JSON.
 
-    A run reads all of them with the lock but needs at most one, so `json` is parsed on first
-    access. `runs` is false for a category.
+    A run reads all declared commands with the lock but needs at most one, so `json` is parsed on
+    first access. `runs` is false for a category.
     """
 
     words: tuple[str, ...]
@@ -54,7 +54,7 @@ class Declared(Record):
 
     @property
     def definition(self) -> "Definition":
-        """The checked definition; raises DefinitionError only while the lock is built."""
+        """The checked definition. Raises DefinitionError only while the lock is built."""
         if self._checked is None:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
             fields = parse_json(owner, self.json)
@@ -67,7 +67,7 @@ class Source(Record):
 
     `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
     command's definition), or "python" (calls `provider`, a "module:attr"). `words`
-    are the leading words of the commands that it serves; () serves all.
+    are the leading words of the commands that it serves, or () for all commands.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Lock(Record):
 
     `schemes` are rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
     order of calls. `stamps` has a stamp of each path, taken before the path was read. `disabled`
-    has the words of commands of disabled plugins by plugin, to explain an unknown word.
+    maps each disabled plugin to the words of its commands, to explain an unknown word.
     """
 
     trees: "list[Tree]"
@@ -126,7 +126,7 @@ class Lock(Record):
     schemes: "Sequence[Sequence[str]]" = ()
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
-        """Return the disabled plugin that has a command or category `words`, "" for none."""
+        """Return the disabled plugin that has a command or category `words`, or "" for none."""
         for plugin, commands in self.disabled.items():
             if any([*command[: len(words)]] == [*words] for command in commands):
                 return plugin
@@ -142,7 +142,7 @@ class Lock(Record):
 
 
 def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
-    """Return the definition that the plugin `owner` declares in code; raises DefinitionError.
+    """Return the definition that the plugin `owner` declares in code. Raises DefinitionError.
 
     A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
     plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
@@ -155,7 +155,7 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
 
 
 def stamp(path: str) -> str:
-    """Return a text that changes with the file or directory at `path`, "" if it is missing."""
+    """Return a text that changes with the file or directory at `path`, or "" if it is missing."""
     try:
         status = posix.stat(path)
     except OSError:
@@ -164,9 +164,9 @@ def stamp(path: str) -> str:
 
 
 def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
-    """Return the first lock in `places` that is intact, has this `key` and is up to date, or None.
+    """Return the first lock in `places` that is intact, current and has this `key`, or None.
 
-    A lock must belong to the caller or root, and no other user may write it (CONTRACT 11).
+    A lock must belong to the caller or root, and no other user may be able to write to it.
     """
     for place in places:
         try:
@@ -179,7 +179,7 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
 
 
 def own_content(place: str) -> bytes:
-    """Return the bytes of a cache file; raises OSError if another user may have written it."""
+    """Return the bytes of a cache file. Raises OSError if another user may have written it."""
     status = posix.stat(place)
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
         raise PermissionError(place)
@@ -187,7 +187,7 @@ def own_content(place: str) -> bytes:
 
 
 def _parse(content: bytes, key: str) -> Lock | None:
-    """Return the lock in these bytes, None if it is damaged, outdated or has another key."""
+    """Return the lock in these bytes, or None if it is damaged, outdated or has another key."""
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         return None

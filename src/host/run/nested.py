@@ -1,4 +1,4 @@
-"""Nested runs: each run exports CLI_RUN for the runs inside it (CONTRACT 2).
+"""Nested runs: each run exports CLI_RUN for the runs inside it.
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
 `ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class OuterRun(Record):
-    """A run around this one: its installation, its `Layout.launcher`, the variables that it set.
+    """A run around this one: its installation, its `Layout.launcher`, and hashes of its variables.
 
     `config_file` is "" for `core/cli.json` below the root. `hashes` has a hash of each value from
     sources and declared arguments, by name.
@@ -30,7 +30,7 @@ class OuterRun(Record):
 
 
 def outer_runs(environ: "Mapping[str, str]") -> list[OuterRun]:
-    """Return the runs in CLI_RUN, the innermost last; [] if it cannot be parsed."""
+    """Return the runs in CLI_RUN, the innermost last, or [] if CLI_RUN cannot be parsed."""
     try:
         return [_parsed(text) for text in environ.get(RUN, "").split(" ")]
     except ValueError:
@@ -38,16 +38,16 @@ def outer_runs(environ: "Mapping[str, str]") -> list[OuterRun]:
 
 
 def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
-    """Return the innermost run of the installation at `root`, None if there is none."""
+    """Return the innermost run of the installation at `root`, or None if there is none."""
     return next((one for one in reversed(runs) if one.root == root), None)
 
 
 def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
-    """Return the CLI_DIR and GLOBAL_CONFIG_FILE that the caller set, "" for none, and a launcher.
+    """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them (or ""), and the launcher.
 
     The innermost run exports both variables. A value that differs from its own was set by its
-    script. An unchanged value says nothing about this program: then the choice of an outer run
-    with the same `launcher` counts, else that of an outer run of the installation `own`.
+    script. If a value is unchanged, the choice of an outer run with the same `launcher` counts, or
+    else the choice of an outer run of the installation `own`.
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
     runs = outer_runs(environ)
@@ -91,7 +91,7 @@ def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
 def report(layers: "Layers", exported: "Mapping[str, str]", descriptor: int) -> None:
     """Write a run's environment and the shadowed values, for a caller that masks the run's output.
 
-    The format is NAME=value and NUL for each, then one more NUL.
+    Each variable is written as NAME=value and a NUL. One more NUL ends the report.
     """
     lost = [(one.name, one.value) for ranked in layers.offered.values() for one in ranked]
     text = "".join([f"{name}={value}\0" for name, value in (*exported.items(), *lost)])

@@ -179,9 +179,9 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
 
 
 def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", program: str) -> Exec:
-    """Return the process to execute for a script or binary; raises like `start_of`.
+    """Return the process to execute for a script or binary. Raises the errors of `start_of`.
 
-    bash reads the shell library through BASH_ENV; `program` is the name that its functions print.
+    bash reads the shell library through BASH_ENV, whose functions print the name `program`.
     """
     start, env = start_of(file, environ), dict(environ)
     if start.loads_library and (library := shell_library(env["LIB_DIR"])):
@@ -193,7 +193,7 @@ def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", prog
 
 
 def shell_library(lib_dir: str) -> str:
-    """Return the installation's init.sh of the core library, else the shipped one, "" for none."""
+    """Return the path of the installation's init.sh, or else of the shipped one, or ""."""
     package = dirname(dirname(__file__))
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
     paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # in a wheel or a checkout
@@ -222,7 +222,7 @@ def _read_head(file: str) -> tuple[bytes, bool]:
 
 
 def _words_of_env(argument: str) -> list[str]:
-    """Return the command in `#!/usr/bin/env …`, [] if only env itself can parse it."""
+    """Return the command in `#!/usr/bin/env …`, or [] if only env itself can parse it."""
     words = argument.removeprefix("-S").split() if argument.startswith("-S") else [argument]
     while "=" in words[0] and len(words) > 1:
         del words[0]

@@ -1,7 +1,7 @@
-"""The projects around the current directory, and checks of who can write them (CONTRACT 16).
+"""The projects around the current directory, and checks of who can write to their files.
 
 A project is a directory with `.<program>/commands/`. A run of an installation's own command does
-not load this module. It only reads files; `host.run.trust` decides whether a command may run.
+not load this module. This module only reads files; `host.run.trust` decides what may run.
 """
 
 import _stat
@@ -40,7 +40,7 @@ class Project:
 
     @property
     def definition(self) -> Definition:
-        """The definition in project.json, which may be missing; raises DefinitionError."""
+        """The definition in project.json, which may be missing. Raises DefinitionError."""
         if self._definition is None:
             try:
                 fields = Fields(self.file, read_json(self.file))
@@ -61,8 +61,8 @@ class Project:
     def check(self, path: str) -> None:
         """Raise DefinitionError if another user could have written `path` or its directories.
 
-        Checks all directories from the project's root down. For a link out of the project, checks
-        all directories above its target.
+        All directories from the project's root down are checked. For a link out of the project,
+        all directories above its target are checked.
         """
         real = realpath(path)
         inside = f"{real}/".startswith(join(self.root, ""))
@@ -96,7 +96,7 @@ def usable_projects(
 ) -> tuple[list[Project], list[Problem]]:
     """Return the projects in these directories, and their problems.
 
-    A project that another user could have written is only a problem. `commands_dir` is the
+    A project that another user could have written causes only a problem. `commands_dir` is the
     installation's own directory of commands, which is not a project.
     """
     projects: list[Project] = []
@@ -116,7 +116,7 @@ def usable_projects(
 
 
 def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:
-    """Return the ids of trusted file owners: root, the caller, and under sudo sudo's caller."""
+    """Return the ids of trusted file owners: root, the caller and the user who ran sudo."""
     own = posix.geteuid()
     by_sudo = environ.get("SUDO_UID", "") if own == 0 else ""
     return (0, own, int(by_sudo)) if by_sudo.isdecimal() else (0, own)

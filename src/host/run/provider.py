@@ -17,8 +17,8 @@ def ask_provider(
 ) -> dict[str, str]:
     """Return the variables from the provider `reference` of `plugin` for the command `words`.
 
-    It gets the words and a copy of the current environment. Raises SourceError if it cannot be
-    imported, fails, returns anything but a dict of strings, or exceeds CLI_SETTINGS_TIMEOUT.
+    The provider gets the words and a copy of `environ`. Raises SourceError if the provider cannot
+    be imported, fails, returns anything but a dict of strings, or exceeds CLI_SETTINGS_TIMEOUT.
     """
 
     def question() -> dict[str, str]:

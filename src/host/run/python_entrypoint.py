@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def main(argv: list[str]) -> int:
-    """Call the referenced click command or callable with ARGS; return its exit status.
+    """Call the click command or callable that `argv` names; return its exit status.
 
     An exception is reported in one line, or as a traceback if DEBUG is on.
     """
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
             drop_output()
             if messages.debugging:
                 raise
-            error = HostError(f"{type(failure).__name__}: {failure}", "DEBUG=1 shows where")
+            error = HostError(f"{type(failure).__name__}: {failure}", "to see where, set DEBUG=1")
         messages.error(error.what, error.remedy)
         return error.status
     return status
@@ -80,7 +80,7 @@ def flush() -> None:
         if sys.stdout is not None:  # None if the caller closed it
             sys.stdout.flush()
     except ValueError:
-        sys.stdout = None  # the command closed or detached it, which flushed it
+        sys.stdout = None  # the command has closed or detached stdout, which flushed it
 
 
 def reader_is_gone() -> bool:

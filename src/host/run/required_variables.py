@@ -52,7 +52,7 @@ class RequiredVariable(str):
 
 
 def read_required(fields: Fields, entries: "list[Any]") -> tuple[RequiredVariable, ...]:
-    """Return the entries of the key `required_envs`; raises DefinitionError."""
+    """Return the entries of the key `required_envs`. Raises DefinitionError."""
     found = []
     for index, entry in enumerate(entries):
         values = {"name": entry} if type(entry) is str else entry

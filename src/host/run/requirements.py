@@ -28,7 +28,7 @@ class Requirement(Record):
     """A program that a command needs; `str` returns it as in a definition, such as `jq>=1.6`.
 
     program    its name, which is searched on PATH
-    version    version constraints, such as ">=1.6,<2", "" for any
+    version    version constraints, such as ">=1.6,<2", or "" for any version
     hint       what to do if it is missing, or ""
     """
 
@@ -41,7 +41,7 @@ class Requirement(Record):
 
 
 def read_requirements(fields: Fields, entries: "list[Any]") -> tuple[Requirement, ...]:
-    """Return the entries of the key `requires`; raises DefinitionError."""
+    """Return the entries of the key `requires`. Raises DefinitionError."""
     found = {}
     for index, entry in enumerate(entries):
         key = f"requires[{index}]"
@@ -63,7 +63,7 @@ def read_requirements(fields: Fields, entries: "list[Any]") -> tuple[Requirement
 
 
 def _constraint(text: str) -> "tuple[str, list[int]] | None":
-    """Return the operator and numbers of `>=1.6`, None if `text` is something else."""
+    """Return the operator and numbers of `>=1.6`, or None if `text` is something else."""
     operator = next(filter(text.startswith, _OPERATORS), "")
     parts = text.removeprefix(operator).split(".")
     if not operator or len(text) > _LONGEST or not all(map(is_digits, parts)):
@@ -117,7 +117,7 @@ def check_programs(
 
 
 def fault(one: Requirement, environ: "Mapping[str, str]", known: str) -> str:
-    """Return why a program does not satisfy a requirement, "" if it does."""
+    """Return why a program does not satisfy a requirement, or "" if it does."""
     path = find_program(one.program, environ)
     if path is None:
         return "not on PATH"
@@ -130,7 +130,7 @@ def fault(one: Requirement, environ: "Mapping[str, str]", known: str) -> str:
 
 
 def remedy_of(one: Requirement, program: str, catalog: "Catalog") -> str:
-    """Return the remedy for a missing program: its hint, else the command `setup NAME`, else ""."""
+    """Return the remedy for a missing program: its hint, the command `setup NAME`, or ""."""
     if one.hint:
         return one.hint
     words = ("setup", one.program)
@@ -140,7 +140,7 @@ def remedy_of(one: Requirement, program: str, catalog: "Catalog") -> str:
 
 
 def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
-    """Return the version of a program, "" if it prints none; results are cached per file.
+    """Return the version of a program, or "" if it prints none; results are cached per file.
 
     The cache key contains the name, because one file can be several programs (busybox, shims).
     """
@@ -164,7 +164,7 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
 
 
 def _asked(path: str, environ: "Mapping[str, str]") -> str:
-    """Return the first dotted number that `PROGRAM --version` prints, "" if there is none."""
+    """Return the first dotted number that `PROGRAM --version` prints, or "" if there is none."""
     import re
     from subprocess import PIPE, STDOUT, Popen
 

@@ -1,4 +1,4 @@
-"""Read the definition in a script: its first comments, and a block of JSON (CONTRACT 15).
+"""Read the definition in a script: its first comments, and a block of JSON.
 
     #!/bin/bash
     # Copy the database to staging.
@@ -6,7 +6,7 @@
     # {"args": [{"name": "tables..."}], "confirm": "Overwrite staging?"}
     # ///
 
-Only the first 16 KiB are read. A run loads this only for a script.
+Only the first 16 KiB are read. A run loads this module only for a script.
 """
 
 from host.errors import DefinitionError, Problem
@@ -22,7 +22,7 @@ _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
 _SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
-_NO_PROSE = (  # beginnings of lines for programs
+_NO_PROSE = (  # beginnings of lines that are for programs, not for people
     *("!", "@", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "mise "),
     *("[mise]", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
     "frozen_string",
@@ -46,7 +46,7 @@ class ScriptComments:
         self._summary, self.usage = _described(lines)
 
     def values(self) -> "dict[str, Any]":
-        """Return the keys of the definition; raises DefinitionError."""
+        """Return the keys of the definition. Raises DefinitionError."""
         text = block_text(self._lines, self._path)
         block = {}
         if text.strip():
@@ -73,7 +73,7 @@ class ScriptComments:
 
 
 def block_text(lines: "list[str]", path: str = "") -> str:
-    """Return the block of JSON, "" if there is none; raises DefinitionError if it is not closed.
+    """Return the block of JSON, or "" if there is none. Raises DefinitionError if it is not closed.
 
     Other lines become empty and comment marks become blanks, so lines and columns are unchanged.
     `path` is for the error.
@@ -108,7 +108,7 @@ def _head(path: str) -> bytes:
 
 
 def _comment(line: str) -> tuple[str, str]:
-    """Return the mark and text of a comment line, or "" and the whole line of any other."""
+    """Return the mark and text of a comment line, or "" and the whole line if it is no comment."""
     bare = line.lstrip()
     mark = next((one for one in _MARKS if bare.startswith(one)), "")
     text = bare.removeprefix(mark)
@@ -116,7 +116,7 @@ def _comment(line: str) -> tuple[str, str]:
 
 
 def _described(lines: "list[str]") -> tuple[str, str]:
-    """Return the summary and the usage in the first comments of a script, "" for none."""
+    """Return the summary and the usage in the first comments of a script, or "" for none."""
     summary = usage = prose = before = ""
     in_licence = False
     for text in _first_comments(lines):

@@ -26,7 +26,7 @@ def script_gets_help(definition: Definition, file: str) -> bool:
 
 
 def handles_help(file: str) -> bool:
-    """Return whether a script or binary seems to handle `--help`, by its first 64 KiB."""
+    """Return whether a script or binary seems to handle `--help`, judged by its first 64 KiB."""
     if not is_file(file):
         return False
     try:

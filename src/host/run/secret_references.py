@@ -1,4 +1,4 @@
-"""Resolve references to secrets (CONTRACT 17): `op://prod/db/password`, `run:pass show deploy`.
+"""Resolve references to secrets: `op://prod/db/password`, `run:pass show deploy`.
 
 Providers are called in parallel in a child process, and only in a run. A run loads this module only
 if a definition has `secrets`, or an entry with a colon in `env_files`.
@@ -69,7 +69,7 @@ def resolve(
 def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
-    """Return the calls: one for each scheme of a plugin, each program and each file."""
+    """Return one call for each scheme of a plugin, each program and each file."""
     providers = {row[0]: row[1] for row in reversed(reader.schemes)}
     calls: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():
@@ -96,7 +96,7 @@ def _calls(
         else:
             known = ", ".join(sorted({"file", "run", *providers}))
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
-            remedy = "a plugin adds others, such as pip:cli-host-secrets"
+            remedy = "a plugin such as pip:cli-host-secrets adds others"
             raise SourceError(Problem(definition.file, what, remedy, key))
     return [(provider, arguments) for (provider, *_), arguments in calls.items()]
 
@@ -147,7 +147,7 @@ class _Providers(Record):
         }
 
     def answer(self, provider: str, asked: "Mapping[str, Any]") -> "dict[Any, Any]":
-        """Return the result for each reference: a text, or an exception with the reason."""
+        """Return the result for each reference: a string, or an exception with the reason."""
         references = list(dict.fromkeys(asked.values()))
         if provider in ("run", "file"):
             read = self.output if provider == "run" else _content
@@ -167,10 +167,10 @@ class _Providers(Record):
             return "", str(value)
         if isinstance(value, BaseException):
             return "", f"{type(value).__name__}: {value}"
-        return "", "its value is not a text, or contains a NUL"
+        return "", "its value is not a string, or contains a NUL"
 
     def output(self, words: "Sequence[str]") -> bytes:
-        """Return the stdout of a program; the reason of a failure includes the last line of stderr.
+        """Return the stdout of a program; the error for a failure has the last line of stderr.
 
         stderr goes to the terminal or to a file, because a daemonised child (ssh ControlPersist)
         would keep a pipe open.

@@ -27,9 +27,9 @@ _SCRIPT = "capture_settings.sh"
 
 
 def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
-    """Return the variables that the settings file at `path` sets, {} if it is missing.
+    """Return the variables that the settings file at `path` sets, or {} if it is missing.
 
-    bash sources the file with `environ` and `set -a`; its stdin is empty, its output goes to
+    bash sources the file with `environ` and `set -a`. Its stdin is empty, and its output goes to
     stderr. Then its process group is killed. The result does not contain functions, arrays and
     bash's own variables. Raises SourceError if the file is not valid text, every user can write to
     it, it calls this program, or bash does not reach its end within CLI_SETTINGS_TIMEOUT seconds
@@ -58,7 +58,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     try:
         output = spawn_and_read(argv, env, timeout)
     except TimeoutError:
-        remedy = f"if it needs longer, set {TIMEOUT_VARIABLE} to more seconds"
+        remedy = f"if it needs longer, set {TIMEOUT_VARIABLE} to a larger number of seconds"
         raise _error(path, f"did not end within {timeout:g} s", remedy) from None
     except OSError as failure:
         raise _error(path, f"bash cannot start: {failure.strerror}") from None
@@ -93,7 +93,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
         after = f" after line {line}" if line and number < 0 else ""
         raise _error(path, f"syntax error{after}", line=max(number, 0))
     if word != "end":
-        what = "bash left it before its last line (exit, exec, set -e, set -u or a signal)"
+        what = "bash left the file before its last line (exit, exec, set -e, set -u or a signal)"
         raise _error(path, what, line=int(line or 0))
     return {
         name: value
@@ -106,7 +106,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
 
 
 def _error_line(messages: str) -> int:
-    """Return the line number in bash's first error message, 0 if there is none."""
+    """Return the line number in bash's first error message, or 0 if there is none."""
     for line in messages.splitlines():
         number = line.partition(": line ")[2].partition(": ")[0]
         if number.isdigit():

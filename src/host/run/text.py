@@ -21,14 +21,14 @@ _JOINERS = "\u200c\u200d"  # of category `Cf`, but parts of words and emoji
 
 
 def is_digits(text: str) -> bool:
-    """Return whether `text` has ASCII digits only, and at least one."""
+    """Return whether `text` consists of ASCII digits, and has at least one."""
     return text.isascii() and text.isdigit()
 
 
 def printable(text: str) -> str:
     r"""Return `text` with control, bidi and undecodable characters shown as escapes.
 
-    Newline and tab are escaped too, so the result is always one line. Bytes that are not UTF-8
+    Newline and tab are also escaped, so the result is always one line. Bytes that are not UTF-8
     (surrogates from `os.fsdecode`) become `\xNN`.
     """
     if text.isprintable():
@@ -62,7 +62,7 @@ def value_hash(value: str) -> str:
 def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
     """Return a file's `content` as text without its BOM.
 
-    Raises `error` with file and line if it is not UTF-8; UTF-16 is reported as such.
+    Raises `error` with file and line if it is not UTF-8; the message names UTF-16.
     """
     if is_utf_16(content):
         raise error(Problem(path, "is UTF-16", "save it as UTF-8"))
@@ -74,7 +74,7 @@ def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
 
 
 def is_utf_16(content: bytes) -> bool:
-    """Return whether `content` is UTF-16: it has a BOM, or its first character a NUL byte."""
+    """Return whether `content` is UTF-16: it has a BOM, or its first character has a NUL byte."""
     return content.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\0" in content[:2]
 
 
@@ -87,7 +87,7 @@ class Messages:
     """Writes messages to stderr, one line each, with unprintable characters escaped.
 
     On a terminal, or with colours, an error begins with `error:`, and its remedy is on the next
-    line. `color_mode` is the value of --color. A command uses those of its `Program`::
+    line. `color_mode` is the value of --color. A command uses the messages of its `Program`::
 
         program.messages.warn(f"{path}: is empty")
     """
@@ -102,8 +102,8 @@ class Messages:
     def colours(self, descriptor: int) -> bool:
         """Return whether output to `descriptor` has colours.
 
-        If --color is neither "always" nor "never", the variables decide, NO_COLOR and TERM=dumb
-        before FORCE_COLOR and CLICOLOR_FORCE, then the terminal.
+        If --color is neither "always" nor "never", NO_COLOR and TERM=dumb decide first, then
+        FORCE_COLOR and CLICOLOR_FORCE, and then whether the output is a terminal.
         """
         if self.color_mode in ("always", "never"):
             return self.color_mode == "always"

@@ -1,4 +1,4 @@
-"""Check whether the caller trusts a project's command (CONTRACT 16).
+"""Check whether the caller trusts a project's command.
 
 trusted.json has the real path of each trusted project and a hash of each trusted file:
 project.json, each category.json and each definition. Only names and hashes are stored.
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def is_trusted(definition: "Definition") -> bool:
-    """Return whether a command is trusted; a command of no project always is.
+    """Return whether a command is trusted; a command outside projects always is.
 
     Raises DefinitionError if another user could have written its files.
     """
@@ -68,7 +68,7 @@ def changed_files(project: "Project", file: str) -> list[str]:
 
 
 def files_of(project: "Project", file: str) -> list[str]:
-    """Return the paths for the definition in `file`: project.json, each category.json, `file`."""
+    """Return project.json, each category.json above the definition in `file`, and `file`."""
     above = []
     at = file
     while at != project.commands_dir:
@@ -78,7 +78,7 @@ def files_of(project: "Project", file: str) -> list[str]:
 
 
 def text_of(path: str) -> bytes:
-    """Return the text of a JSON file, or of a script's definition; b"" if it is missing."""
+    """Return the text of a JSON file, or of a script's definition, or b"" if it is missing."""
     if not path.endswith(".json"):
         from host.run.script_definition import ScriptComments
 
@@ -90,7 +90,7 @@ def text_of(path: str) -> bytes:
 
 
 def hash_of(path: str) -> str:
-    """Return the hash of a definition, "" if there is none."""
+    """Return the hash of a definition, or "" if there is none."""
     from _blake2 import blake2b  # importing `hashlib` takes 3 ms
 
     text = text_of(path)
@@ -102,7 +102,7 @@ def state_file(environ: "Mapping[str, str]") -> str:
 
 
 def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
-    """Return the trusted projects by real path; raises DefinitionError, OperationError."""
+    """Return the trusted projects by real path. Raises DefinitionError and OperationError."""
     path = state_file(environ)
     try:
         content = read_regular(path, OperationError)

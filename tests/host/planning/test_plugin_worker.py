@@ -135,7 +135,7 @@ GARBAGE = {
         "env_sources", "EnvSource('s', 3, ('/x',), words='acme')", "words: expected a tuple"
     ),
     "a provider that is none": (
-        "env_sources", "EnvSource('s', 3, provider='os')", "must be a reference"
+        "env_sources", "EnvSource('s', 3, provider='os')", "must have the form"
     ),
     "a rank that is none": ("env_sources", "EnvSource('s', 'x', ('/x',))", "rank must be"),
     "no rank": ("env_sources", "EnvSource('s', files=('/x',))", "rank must be from 2 to 4"),
@@ -272,7 +272,7 @@ def test_tryfirst_and_trylast_order_the_calls_of_all_plugins(
 def test_a_wrapper_is_refused_by_name(tmp_path: Path, how: str) -> None:
     text = f"from host import hookimpl\n@hookimpl({how})\ndef render_listing(): yield\n"
     found = _asked(tmp_path, {"a-good": _GOOD, "b-wraps": text, "c-good": _GOOD})
-    assert found["b-wraps"].reason == "render_listing: wrappers are not supported"
+    assert found["b-wraps"].reason == "render_listing: hook wrappers are not supported"
     assert found["c-good"].reason == ""
 
 

@@ -238,7 +238,7 @@ def test_a_scheme_of_secrets_is_asked_once(acme: Made) -> None:
         1,
         "",
         f'{place}: "secrets.TWO": acme:bad: OSError: it is locked\n'
-        f'{place}: "secrets.THREE": acme:none: its value is not a text, or contains a NUL\n',
+        f'{place}: "secrets.THREE": acme:none: its value is not a string, or contains a NUL\n',
     )
     written(TWO="acme:exit")
     assert acme.run("a", "b").all == (
@@ -369,7 +369,7 @@ def test_the_wheel_carries_an_installation(environment: Environment, tmp_path: P
     assert (missing.returncode, missing.stdout) == (1, "")
     assert missing.stderr == (
         f"cli: configuration file not found: {root}/core/cli.json; "
-        "to make an installation run: cli self init\n"
+        "to make an installation, run: cli self init\n"
     )
     made = run("self", "init")
     assert made.returncode == 0

@@ -60,7 +60,7 @@ REFUSED = {
     "no choices": ([{"name": "a", "choices": []}], "args[0].choices", "must not be empty"),
     "choice is no number": (
         [{"name": "a", "type": "integer", "choices": ["1", "x"]}],
-        *("args[0].choices", '"x" does not have the type or pattern'),
+        *("args[0].choices", '"x" does not match the type or pattern'),
     ),
     "default is a number": ([{"name": "a", "default": 3}], "args[0].default", "a string"),
     "default of a required": (

@@ -78,7 +78,7 @@ FAILURES = {
     "an open quote": ("run:give 'x", "no closing quotation"),
     "needs a terminal": ("run:sh -c 'cat </dev/tty'", "sh ended with status "),
     "reads stdin": ("run:sh -c 'read x || exit 7'", "sh ended with status 7"),
-    "a NUL": ("run:printf 'a\\0b'", "its value is not a text, or contains a NUL"),
+    "a NUL": ("run:printf 'a\\0b'", "its value is not a string, or contains a NUL"),
     "hangs": (
         "run:sleep 60",
         "did not answer within 1 s; to wait longer, set CLI_SECRETS_TIMEOUT",
@@ -133,7 +133,7 @@ OF_PLUGINS = {
     "an exception for one": ("upper:none", "KeyError: 'gone'"),
     "one that hangs": ("hangs:x", "did not answer within 1 s; to wait longer, set CLI"),
     "one that raises": ("raises:x", "SystemExit: locked"),
-    "no text": ("numbers:x", "its value is not a text, or contains a NUL"),
+    "no text": ("numbers:x", "its value is not a string, or contains a NUL"),
     "one that ends the process": ("ends:x", "ended the process instead of answering"),
 }
 

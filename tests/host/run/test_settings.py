@@ -417,7 +417,7 @@ def test_the_message_of_an_early_end_names_what_can_end_it(place):
     path = write(place, "set -u\nX=$NONE\n")
     told = place.run("demo", "show").stderr.splitlines()[-1]
     what = "(exit, exec, set -e, set -u or a signal)"
-    assert told == f"cli: {path}:2: bash left it before its last line {what}"
+    assert told == f"cli: {path}:2: bash left the file before its last line {what}"
 
 
 # How a settings.conf calls the program that reads it.
@@ -506,7 +506,7 @@ def test_what_takes_too_long(place, text):
         "",
         (
             f"cli: {path}: did not end within 0.3 s; "
-            "if it needs longer, set CLI_SETTINGS_TIMEOUT to more seconds\n"
+            "if it needs longer, set CLI_SETTINGS_TIMEOUT to a larger number of seconds\n"
         ),
     )
 

@@ -17,7 +17,7 @@ def topic(name: str, program: str) -> str:
 
 
 def without_installation(session: Session) -> str:
-    """Return the `--help` page for the case that there is no installation."""
+    """Return the page that `--help` shows if there is no installation."""
     return _text("no-installation").format(
         version=session.version,
         file=printable(session.layout.config_file),
