@@ -64,7 +64,11 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
     problems: list[Problem] = []
-    messages: Any = SimpleNamespace(program="", warn=problems.append, debug=lambda _: None)
+
+    def warn(*found: Problem) -> None:
+        problems.extend(found)
+
+    messages: Any = SimpleNamespace(program="", warn=warn, debug=lambda _: None)
     reader = SourceReader((), definition, layers, messages, schemes)
     try:
         for source in _SOURCES:
