@@ -83,7 +83,7 @@ def _tables(schema: _Schema, node: dict[str, Any], heading: str) -> Iterator[str
     inner: list[tuple[str, dict[str, Any]]] = []
     if heading:
         yield f"\n### {heading}\n"
-    yield "\n| key | type | |\n|---|---|---|\n"
+    yield "\n| key | type | meaning |\n|---|---|---|\n"
     for key, one in whole["properties"].items():
         found = schema.whole(one)
         needed = "Required. " if key in whole.get("required", ()) else ""
