@@ -89,7 +89,7 @@ def discover_commands(
 
     Called when the lock is built. Directories are read again in every run, so return the
     directory and not its current contents. The word `self` is reserved. Built-in plugins may also
-    yield `BrokenPlugin` and `Disabled`. If several places define the same command, the
+    yield `BrokenPlugin` and `Disabled`. Several places can define the same command. The
     installation's `commands/` wins, then directory plugins in the order of registry.json, and
     then the other plugins in the order in which this hook is called::
 
