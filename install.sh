@@ -69,7 +69,7 @@ default_bin_dir() {
 [[ $bin_dir == /* ]] || bin_dir=$PWD/$bin_dir
 link=$bin_dir/$name
 
-# Print the directory of man pages for programs in bin_dir; nothing if it is unknown.
+# Print the directory of man pages for programs in bin_dir, or nothing if it is unknown.
 man_dir() {
   case $bin_dir in
     "$home/bin") say "$home/.local/share/man/man1" ;;
@@ -242,7 +242,7 @@ if [[ $action == uninstall ]]; then
   if is_launcher; then rm -f -- "$launcher"; fi
   others=$(launchers && siblings)
   if [[ -n $others ]]; then
-    say "Uninstalled $name. Its packages stay, because these use them: ${others//$'\n'/, }"
+    say "Uninstalled $name. Its packages stay, because they are used by: ${others//$'\n'/, }"
     exit 0
   fi
   rm -f -- "$root/cli.lock" "$root/cli.lock.index"

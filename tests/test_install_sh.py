@@ -114,7 +114,7 @@ def test_installations_that_self_init_made_keep_what_they_need(
     assert {str(checkout), str(sibling)} <= set(recorded)
     done = run("bash", checkout / "install.sh", *options(env), "--uninstall", env=env)
     assert done[0] == 0, done
-    assert done[1].endswith(f"Its packages stay, because these use them: {sibling}\n")
+    assert done[1].endswith(f"Its packages stay, because they are used by: {sibling}\n")
     sister = sibling / "core/sister"
     assert run(sister, "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
     packages = next((checkout / ".venv/lib").glob("python*/site-packages"))
@@ -149,7 +149,7 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     assert sorted(os.listdir(pages)) == ["acme.1", "second.1"]
     done = run("bash", checkout / "install.sh", *_named("second", env), "--uninstall", env=env)
     assert done[0] == 0, done
-    assert done[1].endswith(f"Its packages stay, because these use them: {checkout}/core/acme\n")
+    assert done[1].endswith(f"Its packages stay, because they are used by: {checkout}/core/acme\n")
     assert not os.path.lexists(binaries / "second")
     assert run(binaries / "acme", "demo", "hello", "Ada", env=env) == (0, "Hello, Ada!\n", "")
 

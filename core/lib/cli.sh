@@ -4,8 +4,8 @@
 #   build_command_path
 #       Prints the words of the running command, such as "setup postman".
 #   show_usage [ARGS…]
-#       Prints "Usage: <program> <words> [options]"; with ARGS those in place of
-#       "[options]"; with --no-options neither.
+#       Prints "Usage: <program> <words> [options]". If there are ARGS, they replace
+#       "[options]"; with --no-options, neither is printed.
 #   get_command_config_file
 #       Prints the path of the command's command.json: the one beside the script
 #       or in the nearest directory above it; category.json if a category's own

@@ -3,8 +3,8 @@
 #
 # Variables, each an escape sequence or empty. The first rule that applies decides, as
 # for the program itself: empty if NO_COLOR is not empty or TERM is dumb; escape
-# sequences if FORCE_COLOR or CLICOLOR_FORCE is neither empty nor 0; else escape
-# sequences if stderr is a terminal.
+# sequences if FORCE_COLOR or CLICOLOR_FORCE is neither empty nor 0; escape sequences
+# if stderr is a terminal; otherwise empty.
 #   NC RESET                                 back to normal
 #   RED GREEN YELLOW BLUE MAGENTA CYAN GRAY WHITE
 #   LIGHT_RED LIGHT_GREEN LIGHT_YELLOW LIGHT_BLUE LIGHT_MAGENTA LIGHT_CYAN LIGHT_GRAY

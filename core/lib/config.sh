@@ -3,14 +3,14 @@
 #
 #   get_config_field FILE FIELD
 #       Prints the string value of FIELD at the top level of the JSON object in
-#       FILE; a number, true or false as it is written. Prints nothing and returns
+#       FILE; a number, true or false is printed as written. Prints nothing and returns
 #       status 1 if there is no such field, or it is null, an array or an object;
 #       returns status 2 with an error line if FILE cannot be read or is not a JSON object.
 #   show_version
 #       Prints "<name> <version>" of the running installation.
 #   show_number_version
-#       Prints only its version.
-#       Both: status as above; the file is GLOBAL_CONFIG_FILE.
+#       Prints only the version. Both functions read GLOBAL_CONFIG_FILE and return the
+#       same statuses as get_config_field.
 
 # shellcheck source=logger.sh
 command -v __cli_log >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/logger.sh"

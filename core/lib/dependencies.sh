@@ -4,14 +4,14 @@
 #   command_exists NAME
 #       Status 0 if NAME can be called.
 #   check_dependencies NAME…
-#       Status 0 if all can be called; else status 1 and one error line that names
-#       all missing ones.
+#       Status 0 if all can be called; otherwise status 1, and one error line that
+#       names all missing ones.
 #   ensure_curl_installed, ensure_jq_installed, ensure_fzf_installed,
 #   ensure_pip3_installed
-#       Status 0 if the program exists, or after installing it with the system's
-#       package manager (apt-get, dnf, yum, pacman, zypper, apk or brew). It installs
-#       only if ASSUME_YES is 1 (or true, on) or after a yes on a terminal; else status
-#       1 and an error line. Nothing is written to stdout.
+#       Status 0 if the program exists or has been installed with the system's package
+#       manager (apt-get, dnf, yum, pacman, zypper, apk or brew). The program is
+#       installed only if ASSUME_YES is 1, true or on, or if the user answers yes on a
+#       terminal. Otherwise, status 1 and an error line. Nothing is written to stdout.
 #   wait_for_apt_lock [SECONDS]
 #       Waits until no other process holds the locks of apt and dpkg, at most SECONDS
 #       (default 60). Status 1 with an error line if they are still held then.
@@ -61,7 +61,7 @@ __cli_has() {
 
 # __cli_is_locked FILE…: status 0 if a process holds a lock on one of them. The kernel
 # lists locks by inode; fuser shows the same but is not always installed. Without that
-# list no file is considered locked.
+# list, no file is considered locked.
 __cli_is_locked() {
   [ -r /proc/locks ] || return 1
   # shellcheck disable=SC2012 # only the inodes are used
@@ -136,7 +136,7 @@ __cli_as_root() {
   elif __cli_has sudo; then
     sudo "$@"
   else
-    __cli_log ERROR "$1 needs the rights of the superuser, and sudo is not installed."
+    __cli_log ERROR "$1 needs superuser rights, and sudo is not installed."
     return 1
   fi
 }

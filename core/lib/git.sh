@@ -2,7 +2,7 @@
 # Git with untrusted repositories. bash, zsh, dash.
 #
 #   ensure_git_installed
-#       As the ensure_ functions of dependencies.sh.
+#       Like the ensure_ functions of dependencies.sh.
 #   git_clone_safe URL DIR
 #       Clones the newest commit of URL into DIR, which must not exist or be empty.
 #       URL: https://, ssh://, git://, file:// or user@host:path; anything else is
@@ -56,7 +56,7 @@ __cli_clone() {
   set -- git -c core.hooksPath=/dev/null -c protocol.ext.allow=never \
     -c http.lowSpeedLimit=1000 -c http.lowSpeedTime=30 -c transfer.fsckObjects=true \
     clone --quiet --template= --no-recurse-submodules --depth=1 -- "$1" "$2"
-  # --foreground: Ctrl-C must still reach git. Not every timeout(1) knows it.
+  # --foreground: Ctrl-C must still reach git. Not every timeout(1) has this option.
   if timeout --foreground 1 true 2>/dev/null; then
     set -- timeout --foreground -k 10 "${GIT_CLONE_TIMEOUT:-600}" "$@"
   fi

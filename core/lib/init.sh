@@ -11,12 +11,12 @@
 # the user called, without colons; it may be empty. The value may contain anything.
 #
 # This file restores BASH_ENV, removes CLI_HOST_INIT, and loads the libraries if this
-# is the intended bash. (A bash that another program started inherited the variables
-# from that program: it loads nothing.) Then it sources the caller's own BASH_ENV as
-# bash would have done, except that it expands only a leading $HOME.
+# is the intended bash. (A bash that another program starts inherits the variables from
+# that program; this file then loads nothing.) Then it sources the caller's own BASH_ENV
+# as bash would have done, except that it expands only a leading $HOME.
 #
 # If sourced by hand, it only loads the libraries. Either way it prints nothing, exports
-# nothing and does not change the script's options, IFS, positional parameters and
+# nothing and does not change the script's options, IFS, positional parameters or
 # traps. The first line turns the options a, v and x off while it runs, so that the
 # libraries are neither exported nor traced.
 #
@@ -42,7 +42,7 @@ if [[ -n ${CLI_HOST_INIT+set} ]]; then
       case $BASH_ENV in
         /*) __cli_startup=$BASH_ENV ;;
         \$HOME/* | \$\{HOME\}/*) __cli_startup=${HOME-}/${BASH_ENV#*/} ;;
-        ?*) __cli_startup=./$BASH_ENV ;; # not searched on PATH
+        ?*) __cli_startup=./$BASH_ENV ;; # PATH is not searched
       esac
       [[ -r $__cli_startup && ! -d $__cli_startup ]] || __cli_startup=''
       ;;

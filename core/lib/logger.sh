@@ -6,14 +6,14 @@
 #   log_success TEXT…
 #   log_warning TEXT…
 #   log_error TEXT…
-#       "[LEVEL] YYYY-MM-DD HH:MM:SS - TEXT". TEXT is data: backslashes and
+#       Writes "[LEVEL] YYYY-MM-DD HH:MM:SS - TEXT". TEXT is data: backslashes and
 #       percent signs are written as they are.
 #   log_message LEVEL TEXT…
-#       The same with any level; debug, info, success, warning and error (in any
+#       Writes such a line with any level; debug, info, success, warning and error (in any
 #       letter case) behave like the functions above. A single argument is the
 #       text, with the level MESSAGE.
 #   log_output [TEXT…]
-#       Only TEXT, for help texts and the like. \e \E \033 \0033 \x1b \u001b
+#       Writes only TEXT, for help texts and the like. \e \E \033 \0033 \x1b \u001b
 #       become an escape character, \n a line break, \t a tab, \\ a backslash;
 #       any other backslash stays. If colours are not allowed (see color.sh),
 #       escape sequences are removed.

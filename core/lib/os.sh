@@ -9,7 +9,7 @@
 #   get_simple_os           prints linux, mac or unknown
 #   is_linux, is_mac        status
 #   is_arch                 status: Arch Linux or a distribution derived from it
-#   get_distro_id           prints ID of os-release, such as ubuntu; else unknown
+#   get_distro_id           prints ID of os-release, such as ubuntu, or unknown
 #   get_redhat_pkg_manager  prints dnf, or yum if there is no dnf
 
 get_simple_os() {
@@ -58,7 +58,7 @@ get_redhat_pkg_manager() {
   fi
 }
 
-# Sets __cli_kernel, once. dash has no OSTYPE and asks uname.
+# Sets __cli_kernel, once. dash has no OSTYPE, so uname is called.
 __cli_os_kernel() {
   [ -n "${__cli_kernel-}" ] || __cli_kernel=${OSTYPE:-$(uname | tr '[:upper:]' '[:lower:]')}
 }

@@ -8,9 +8,9 @@
 #   string_trim TEXT
 #       Prints TEXT without white space at its ends.
 #   string_contains TEXT PART, string_starts_with TEXT PREFIX
-#       Status 0 if it does. PART and PREFIX are matched literally.
+#       Status 0 if TEXT does. PART and PREFIX are matched literally.
 #   strtobool VALUE
-#       Status 0 for 1, true, t, yes, y, on in any letter case, else 1.
+#       Status 0 for 1, true, t, yes, y, on in any letter case; otherwise 1.
 #   validate_name NAME
 #       Status 0 if NAME can be the word of a command: it starts with an ASCII letter
 #       or digit, continues with those or . _ -, and has at most 64 characters.

@@ -2,21 +2,21 @@
 # Superuser rights. bash, zsh, dash.
 #
 #   check_sudo
-#       Status 0 if the script runs as root; else a warning and status 1.
+#       Status 0 if the script runs as root; otherwise a warning and status 1.
 #   should_bypass_sudo "$@"
 #       Status 0 if the arguments only request information: -h, --help, --version, -V
-#       or --info before any "--", or help or version as first word. (-v is not one of
+#       or --info before any "--", or help or version as the first word. (-v is not one of
 #       them: for commands it means --verbose.)
 #   required_sudo "$@"
-#       Does nothing as root or if should_bypass_sudo returns 0; else asks sudo to
-#       authenticate. Ends the script with status 1 if that fails.
+#       Does nothing as root or if should_bypass_sudo returns 0. Otherwise, asks sudo to
+#       authenticate the user, and ends the script with status 1 if that fails.
 
 # shellcheck source=logger.sh
 command -v __cli_log >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/logger.sh"
 
 check_sudo() {
   __cli_is_root && return 0
-  __cli_log WARNING 'This command needs the rights of the superuser (sudo).'
+  __cli_log WARNING 'This command needs superuser rights (sudo).'
   return 1
 }
 
@@ -39,11 +39,11 @@ required_sudo() {
     return 0
   fi
   if ! command -v sudo >/dev/null; then
-    __cli_log ERROR 'This command needs the rights of the superuser, and sudo is not installed.'
+    __cli_log ERROR 'This command needs superuser rights, and sudo is not installed.'
     exit 1
   fi
-  # The first call is for users who may run everything without a password, whom
-  # "sudo -v" might still ask for one.
+  # The first call is for users who may run everything without a password:
+  # "sudo -v" might still ask them for one.
   if ! sudo -n true 2>/dev/null && ! sudo -v; then
     __cli_log ERROR 'sudo did not grant the rights that this command needs.'
     exit 1

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print the most frequent words of standard input, one a line with its count."""
+"""Print the most frequent words of standard input, one per line with its count."""
 
 import os
 import re
@@ -7,9 +7,9 @@ import signal
 import sys
 from collections import Counter
 
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `| head` ends it as it ends any program
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `| head` can end this program
 
-# What command.json declares in "args" is here, checked: no parsing, and defaults filled in.
+# The arguments that command.json declares in "args": already checked, with defaults filled in.
 count = int(os.environ["ARG_COUNT"])
 shortest = int(os.environ["ARG_LONGER_THAN"]) + 1
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 set -euo pipefail
 
-# ARG_DIRECTORY and ARG_COUNT come from "args" in command.json, checked.
+# "args" in command.json declares ARG_DIRECTORY and ARG_COUNT; the program has checked them.
 log_debug "looking below $ARG_DIRECTORY" # log_debug comes with the host's shell library
 # `head` would end `sort` while it still writes, which pipefail counts as a failure.
 find "$ARG_DIRECTORY" -type f -exec du -k {} + | sort -rn | awk -v count="$ARG_COUNT" 'NR <= count'

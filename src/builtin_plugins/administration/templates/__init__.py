@@ -1,4 +1,4 @@
-"""Templates: the files that `self new` makes, and the completion code for shells.
+"""Templates: the files that `self new` creates, and the completion code for shells.
 
 Each folder here is a template. The names of its files end in `.txt`. Placeholders such as `@NAME@`
 in texts and paths are replaced by values.
