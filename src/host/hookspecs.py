@@ -58,7 +58,7 @@ def prepare(installation: Installation) -> None:
 
         @hookimpl
         def prepare(installation):
-            undo_what_a_killed_change_left(installation.plugins_dir)
+            remove_leftovers(installation.plugins_dir)
     """
     raise NotImplementedError
 

@@ -86,7 +86,7 @@ class Command(Record):
 
 
 class Category(Record):
-    """A category as listings show it; `runnable` is true if it has an entrypoint itself.
+    """A category as listings show it; `runnable` is true if it has its own entrypoint.
 
     `project` is the name of the project that defines the whole category, or "" for none.
     """
@@ -107,7 +107,7 @@ class Listing(Record):
     categories    the subcategories, sorted by words; with `deep`, on all levels
     commands      the commands, sorted by words; with `deep`, on all levels
     deep          true for `self list`, `self search` and `--format tree`
-    runnable      whether the category has an entrypoint itself
+    runnable      whether the category has its own entrypoint
     arguments     the `Argument`s of a runnable category
     options       for the root: each global option and its description
     notes         for the root: lines that refer to more documentation

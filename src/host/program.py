@@ -236,7 +236,7 @@ class Program:
 
 
 def _launcher(core_dir: str) -> str:
-    """Return the name of the first launcher in `core_dir`, "cli" if there is none."""
+    """Return the name of the first launcher in `core_dir`, or "cli" if there is none."""
     for path in sorted(glob.glob(os.path.join(glob.escape(core_dir), "*"))):
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return os.path.basename(path)

@@ -1,4 +1,4 @@
-"""Replace the small files that the program keeps for itself: caches and the list of projects."""
+"""Replace the small files that the program keeps: caches and the list of trusted projects."""
 
 import os
 from contextlib import suppress

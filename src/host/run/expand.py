@@ -29,7 +29,8 @@ def expand(
     `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose their backslash. An inserted
     value is not expanded again. Text that a shell would execute, glob or split is unchanged, and
     so is `$$` with a name or braces after it. Any other `${…}`, and `:?` with an unset name, are
-    also unchanged; `warn` is called once for them. Takes linear time::
+    also unchanged; `warn` is called once for them. The function takes linear
+    time::
 
         expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """

@@ -230,7 +230,7 @@ def _words_of_env(argument: str) -> list[str]:
 
 
 def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:
-    """Return whether bash reads BASH_ENV: not in posix, privileged or interactive mode."""
+    """Return whether bash reads BASH_ENV; special modes, such as posix mode, ignore it."""
     words = {*environ.get("SHELLOPTS", "").split(":"), *options}
     short = "".join(one for one in options if one[:1] == "-" and one[:2] != "--")
     is_special = words & {"posix", "privileged", "--posix"} or {"p", "i"} & {*short}
