@@ -1,6 +1,6 @@
 """The `self` commands and their arguments.
 
-A command runs the function `command` in the module of the same name, or as in _ELSEWHERE.
+A command runs the function `command` in the module of the same name, unless it is in _ELSEWHERE.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
 
 def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
-    """Return the declaration of an argument, with its keys as in a command.json."""
+    """Return the declaration of an argument; it has the keys that a command.json uses."""
     return {"name": name, "description": description, **more}
 
 
@@ -30,13 +30,13 @@ _ELSEWHERE = {  # the entrypoints of the other commands, below _HERE
     "plugin disable": "plugins.words.enable_disable:disable",
     "plugin enable": "plugins.words.enable_disable:enable",
 }
-# `launcher` is for install.sh and `self update`, `news` for the end of listings.
+# install.sh and `self update` run `launcher`; listings run `news` at their end.
 _HIDDEN = ("launcher", "news")
 
 FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default="text")
 YES = argument("--yes", "Do not ask.")
 TIMEOUT = {
-    **argument("--timeout", "Time limit of each download.", value="SECONDS", type="number"),
+    **argument("--timeout", "Time limit for each download.", value="SECONDS", type="number"),
     "pattern": "[0-9.]{1,6}",
     "default": "600",
 }
@@ -53,7 +53,7 @@ _SOURCE = {
     "complete": f"{_HERE}.plugins.words.name_completion:sources",
 }
 
-_ABOUT = free("--description", "TEXT", "A description of one line.")
+_ABOUT = free("--description", "TEXT", "A one-line description.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")
 _ALL_SHADOWED = argument("--all", "Also show the commands that this one hides.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
@@ -89,12 +89,12 @@ _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer thi
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Update an earlier import, except scripts that you changed.")
 _EVERY = argument("--all", "Also show the variables that only your environment sets.")
-_SECRETS = argument("--show-secrets", "Do not mask values of secrets.")
+_SECRETS = argument("--show-secrets", "Do not mask the values of secrets.")
 _WHERE = argument("words...", "Category (default: the tool's name).", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 
-# The description of each, and its arguments.
+# The description and the arguments of each command.
 _COMMANDS: dict[str, tuple[Any, ...]] = {
     "completion": ("Set up Tab completion for bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
     "doctor": ("Check this installation", argument("--fix", "Apply safe fixes."), FORMAT),
@@ -119,20 +119,20 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     ),
     "new category": ("Make a category for new commands", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory", _NEW_PLUGIN, _PYTHON),
-    "news": ("Report new commits of the team, and fetch once a day",),
+    "news": ("Report new commits in the team's repository, fetched once a day",),
     "plugin add": (
         "Add a plugin from a directory, git, an archive, pip or a catalogue",
         _SOURCE,
         free("--ref", "REF", "A branch, tag or commit of a git repository."),
         free("--name", "NAME", "Name of the plugin in this installation."),
         free("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
-        free("--prefix", "TEXT", "Add only scripts whose names begin with TEXT; drop TEXT."),
-        free("--split", "TEXT", "Separator of the words in the names of scripts."),
+        free("--prefix", "TEXT", "Add only scripts named TEXT…; command names omit TEXT."),
+        free("--split", "TEXT", "The text between the words of a script's name."),
         argument("--ssh", "Clone user/repo over ssh."),
-        argument("--gitlab", "user/repo is on GitLab."),
-        argument("--bitbucket", "user/repo is on Bitbucket.", conflicts=["--gitlab"]),
+        argument("--gitlab", "Clone user/repo from GitLab."),
+        argument("--bitbucket", "Clone user/repo from Bitbucket.", conflicts=["--gitlab"]),
         argument("--team", "Record the plugin in registry.json, for the whole team."),
-        argument("--force", "Add the plugin even if another command has the same words."),
+        argument("--force", "Add the plugin even if it defines an existing command."),
         YES,
         TIMEOUT,
     ),
@@ -167,7 +167,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
 }
 
-# What people type instead, after the program's name or after `self`.
+# Other words that people type for a command, after the program's name or after `self`.
 _SYNONYMS = {
     "doctor": ("check", "diagnose", "status", "health", "fix"),
     "init": ("setup",),

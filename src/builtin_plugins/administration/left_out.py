@@ -24,7 +24,7 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
 
 
 def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
-    """Yield the reason why a script is not a command, nothing for a command or other file."""
+    """Yield why a script is not a command; yield nothing for a command or for another file."""
     tree, path, reason, remedy = node.tree, os.path.join(node.at, name), "", ""
     refused = refusal(path, tree.path)
     has_extension = script_word(name) != name
@@ -38,7 +38,7 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
         reason = f"its name does not begin with {scripts['prefix']}"
     elif not (words := words_of_script(name, scripts)):
         reason = "its name is not a valid command name"
-        remedy = "use letters, digits and ._-, and begin with a letter or digit"
+        remedy = "use letters, digits, ., _ and -, and begin with a letter or digit"
     elif refused:
         reason = refused
         if not os.path.islink(path):

@@ -46,7 +46,7 @@ class Tool(NamedTuple):
 
 
 def tool_of(path: Path) -> Tool:
-    """Return the tool that reads a file of this name; raises UsageError if there is none."""
+    """Return the tool that reads a file of this name. Raises UsageError if there is none."""
     for tool in TOOLS:
         if re.fullmatch(tool.files, path.name, re.IGNORECASE):
             return tool

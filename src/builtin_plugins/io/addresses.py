@@ -62,7 +62,7 @@ def parse(text: str) -> Address | None:
 
 
 def fetchable(text: str) -> Address:
-    """Return the parts of an https address, or http on this machine; raises OperationError."""
+    """Return the parts of an https address, or http on this machine. Raises OperationError."""
     address = parse(text)
     if address is None or address.scheme not in ("https", "http"):
         raise OperationError(f"{shown(text)}: not an https address")

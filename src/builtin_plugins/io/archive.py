@@ -83,7 +83,7 @@ def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: flo
 
 
 def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
-    """Yield the members of an archive in stored order; raises OperationError or _BROKEN."""
+    """Yield the members of an archive in stored order. Raises OperationError or _BROKEN."""
     is_zip = file.read(2) == b"PK"
     file.seek(0)
     if is_zip:
@@ -172,7 +172,7 @@ def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
 
 
 def _collected(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
-    """Return the members by path; raises OperationError. Only directories may repeat."""
+    """Return the members by path. Raises OperationError. Only directories may repeat."""
     found: dict[str, Member] = {}
     size = 0
     for member in members:
@@ -226,7 +226,7 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
 
 
 def _clean(name: str) -> str:
-    """Return `name` without empty and `.` parts; raises OperationError for an unsafe one."""
+    """Return `name` without empty and `.` parts. Raises OperationError for an unsafe one."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
         raise _refusal(name, "points outside the archive")

@@ -56,7 +56,7 @@ def bounded_call(
 
 
 def _printed(pipe: Any, most: int, deadline: float) -> bytes:
-    """Return everything read from the pipe; raises as `bounded_call`."""
+    """Return everything read from the pipe. Raises as `bounded_call`."""
     waiting = select.poll()
     waiting.register(pipe)
     printed = bytearray()

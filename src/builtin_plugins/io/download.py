@@ -95,7 +95,7 @@ def _attempt(
     sha256: str,
     progress: Progress,
 ) -> str:
-    """Fetch the file; raises OperationError, _TemporaryError if another attempt may succeed."""
+    """Fetch the file. Raises OperationError, _TemporaryError if another attempt may succeed."""
     received, checksum = 0, hashlib.sha256()
     with _respond(session, address) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
@@ -121,7 +121,7 @@ def _attempt(
 
 
 def _respond(session: requests.Session, address: str) -> requests.Response:
-    """Follow redirects and return a usable response; raises as `_attempt`."""
+    """Follow redirects and return a usable response. Raises as `_attempt`."""
     try:
         response = session.get(
             address,

@@ -28,7 +28,7 @@ def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str
 
 
 def text(path: str, values: dict[str, Any], key: str) -> str:
-    """Return the string at `key`, "" if it is absent or null; raises as `typed`, and for a NUL."""
+    """Return the string at `key`, "" if it is absent or null. Raises as `typed`, and for a NUL."""
     value: str = typed(path, values, key, str, "a string") or ""
     if "\0" in value:
         raise PluginError(Problem(path, "contains a NUL character", key=key))

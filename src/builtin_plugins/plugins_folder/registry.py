@@ -45,7 +45,7 @@ def is_plugin_name(name: str) -> bool:
 
 
 def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
-    """Return the value of "scripts" of a plugin, None if it is absent; raises PluginError."""
+    """Return the value of "scripts" of a plugin, None if it is absent. Raises PluginError."""
     scripts = typed(path, values, "scripts", dict, "an object")
     if scripts is None:
         return None
@@ -169,7 +169,7 @@ def _drop(values: dict[str, Any] | None, name: str) -> None:
 
 
 def read_entry(item: dict[str, Any]) -> Entry:
-    """Check an item of the file and return it as an entry; raises PluginError."""
+    """Check an item of the file and return it as an entry. Raises PluginError."""
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} is not a valid plugin name")

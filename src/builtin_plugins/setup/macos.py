@@ -23,14 +23,14 @@ def is_installed(settings: Settings) -> bool:
 
 
 def installed_as(settings: Settings) -> str:
-    """Return what is installed, "" for nothing; raises OperationError without Homebrew."""
+    """Return what is installed, "" for nothing. Raises OperationError without Homebrew."""
     if not _find_brew(settings.environ):
         raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
     return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""
 
 
 def install(settings: Settings, reporter: Reporter) -> str:
-    """Install or upgrade the cask, and return what is installed; raises OperationError."""
+    """Install or upgrade the cask, and return what is installed. Raises OperationError."""
     _run_brew("upgrade" if is_installed(settings) else "install", settings)
     _provide_command(settings, reporter)
     return installed_as(settings)
@@ -52,7 +52,7 @@ def _find_brew(environ: Mapping[str, str]) -> str:
 
 
 def _run_brew(action: str, settings: Settings) -> None:
-    """Run brew with its output, which is progress, on stderr; raises OperationError, OSError."""
+    """Run brew with its output, which is progress, on stderr. Raises OperationError, OSError."""
     command = [action, "--cask", settings.values["HOMEBREW_CASK"]]
     brew, environ = _find_brew(settings.environ), dict(settings.environ)
     done = subprocess.run([brew, *command], env=environ, stdout=2, check=False)

@@ -66,7 +66,7 @@ class Store:
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the file lock on this store; raises OperationError if another process has it.
+        """Hold the file lock on this store. Raises OperationError if another process has it.
 
         Makes the directory and its missing parents, and removes them at the end if they are empty.
         """

@@ -40,11 +40,11 @@ class Listed(NamedTuple):
         return self._asdict() | {"source": masked_text(self.source)}
 
     def plugin_source(self, *, site: str, ssh: bool) -> PluginSource:
-        """Return the source at the listed version; raises OperationError if there is none."""
+        """Return the source at the listed version. Raises OperationError if none is listed."""
         if not (self.ref or self.sha256):
             ask = f"ask {self.owner} for one" if self.owner else "add one to the catalogue"
             what = f"{self.name}: the catalogue lists neither a ref nor a sha256"
-            raise OperationError(what, f"{ask}, or add it from its source: {self.source}")
+            raise OperationError(what, f"{ask}, or add the plugin from its source: {self.source}")
         return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)
 
 
@@ -91,7 +91,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
 
 
 def parse_catalogue(path: str, content: bytes) -> tuple[list[Listed], list[Problem]]:
-    """Return the valid plugins of a catalogue, and the problems with others.
+    """Return the valid plugins of a catalogue, and the problems with the others.
 
     Raises DefinitionError if the file as a whole is invalid.
     """

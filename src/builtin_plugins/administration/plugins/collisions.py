@@ -1,4 +1,4 @@
-"""Find commands that several plugins define, and which of them runs."""
+"""Find the commands that several plugins define, and determine which one runs."""
 
 import json
 import os
@@ -21,16 +21,17 @@ from host.run.lock import Lock
 def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> None:
     """Warn about each command in a plugin's files that another plugin already has.
 
-    Commands that this plugin had before are ignored. Without `force` the first such command raises
-    PluginError. So does a command that the plugin would replace, and a package with an entry point
-    that has the name of another plugin, because only one of them can be loaded.
+    Commands that this plugin had before are ignored. Without `force`, the first such command raises
+    PluginError. With or without `force`, the function raises PluginError if the plugin would
+    replace a command, and if an entry point has the same name as one of another package: only one
+    of the two can be loaded.
     """
     lock, entry = session.plugins_known, found.entry
     for name in found.names:
         there = lock.plugins.get(name)
         if there and there.project != entry.name:
             raise PluginError(
-                f"{entry.name}: its entry point {name} has the name of one of {there.distribution}",
+                f"{entry.name}: {there.distribution} also has an entry point named {name}",
                 "ask its author to rename it" if there.ours else "remove that plugin first",
             )
     own, others = declarations(lock, entry)
@@ -46,11 +47,11 @@ def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> 
 
 
 def check_collisions_in_copy(entry: Entry, tx: Transaction, *, force: bool) -> None:
-    """Check a package in the same way, after it was installed into the copy of the environment.
+    """Check a package like `check_collisions`, but in the copy of the environment that has it.
 
-    A process there starts this program and asks the plugins, so commands that only Python code
-    declares are included. Raises OperationError if the process does not start, PluginError also
-    for a plugin without contents.
+    A process in the copy starts this program and asks the plugins, so commands that only Python
+    code declares are included. Raises OperationError if the process does not start, and PluginError
+    also if the plugin has no contents.
     """
     session, python = tx.session, VenvCopy().python
     changed = f"with {entry.name}, this program"
@@ -73,7 +74,7 @@ def check_collisions_in_copy(entry: Entry, tx: Transaction, *, force: bool) -> N
 
 
 def _answer() -> None:
-    """Print the answer for `check_collisions_in_copy`, in the environment of this process."""
+    """Print the collisions in this process's environment, for `check_collisions_in_copy`."""
     program, root, config_file, name, known = json.load(sys.stdin)
     layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
     lock = Session(layout, os.environ, messages, safe=False).plugins_known
@@ -115,7 +116,7 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
 def _taken(
     words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
 ) -> dict[str, bool]:
-    """Map a line about each command that already exists to whether that command still runs."""
+    """Return a line about each command that already exists, and whether that command still runs."""
     before, taken = Catalog(others), {}
     for one in sorted(words):
         there = before.find(one)

@@ -45,11 +45,12 @@ _NONE: Mapping[Words, Definition] = {}
 class PluginVersion(Record):
     """A version of a plugin: its entry, and its contents as far as its files show them.
 
-    `commands` has the definitions by their words. `hooks`, and `declared`, the words of commands in
-    Python code, are those that the text of the source shows; the code may have more. `problems` are
-    ignored definitions and misspelt keys, `left_out` the files that look like scripts but are not
-    commands. For a distribution, `names` are those of its plugins, `requires` its requirements;
-    `unbuilt` means that only its own code can build it and show its contents.
+    `commands` maps the words of each command to its definition. `hooks` are the hooks, and
+    `declared` the words of the commands, that are visible in the text of its Python code; the code
+    may have more. `problems` are ignored definitions and misspelt keys. `left_out` are files that
+    look like scripts but are not commands. For a distribution, `names` are the names of its
+    plugins, and `requires` are its requirements. `unbuilt` means that the contents are unknown
+    until a build, which runs the package's own code.
     """
 
     entry: Entry
@@ -64,12 +65,15 @@ class PluginVersion(Record):
 
     @property
     def has_python(self) -> bool:
-        """Return whether it has Python code that the program imports."""
+        """Return whether the plugin has Python code that the program imports."""
         return bool(self.names or self.entry.hooks)
 
 
 def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
-    """Return the contents of a directory plugin; raises PluginError if it names a missing file."""
+    """Return the contents of a directory plugin.
+
+    Raises PluginError if its plugin.json names a missing file.
+    """
     file = os.path.join(plugin.root, FILE_NAME)
     for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
         if path and not os.path.exists(path):
@@ -94,7 +98,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
 
 
 def read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
-    """Return the hooks in Python source, and the literal words of commands; nothing is run."""
+    """Return the hooks in Python source, and the literal words of commands, without running it."""
     text = source.decode("utf-8", "replace")
     marked = _HOOK.findall(text)
     declared = [tuple(_LITERAL.findall(words)) for words in _DECLARATION.findall(text)]
@@ -112,9 +116,9 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
 
 
 def read_wheel(path: str, entry: Entry) -> PluginVersion:
-    """Return the plugin in the wheel at `path`, which is unpacked to read it; completes its entry.
+    """Return the plugin in the wheel at `path`, with its entry completed.
 
-    Raises OperationError if it is not a valid wheel.
+    Raises OperationError if the file is not a valid wheel.
     """
     called = os.path.basename(path)
     with tempfile.TemporaryDirectory() as area:
@@ -124,7 +128,7 @@ def read_wheel(path: str, entry: Entry) -> PluginVersion:
             [found] = importlib_metadata.distributions(path=[root])
             name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
             name = canonicalize_name(name, validate=True)
-            Version(version)  # both become file names
+            Version(version)  # checked because the name and the version become file names
             _check_record(found, root)
             full = entry.replaced(name=name, version=version, description=summary)
             return _of_distribution(found, full)
@@ -153,7 +157,10 @@ def read_installed(entry: Entry) -> PluginVersion:
 
 
 def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
-    """Return the contents of an installed or unpacked distribution; raises ValueError, OSError."""
+    """Return the contents of an installed or unpacked distribution.
+
+    Raises ValueError or OSError if its files are unreadable or invalid.
+    """
     requires = tuple(str(Requirement(one)) for one in found.requires or ())
     names, root = list(map(str, found.files or ())), str(found.locate_file(""))
     trees = {match[1] for one in names if (match := _TREE.match(one))}

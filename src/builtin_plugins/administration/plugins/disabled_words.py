@@ -1,4 +1,4 @@
-"""The words of disabled plugins, used to explain an unknown word."""
+"""The commands of disabled plugins, used to explain an unknown command."""
 
 from collections.abc import Iterator
 

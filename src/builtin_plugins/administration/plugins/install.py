@@ -35,8 +35,8 @@ def ensure_built(staged: PluginVersion, tx: Transaction, *, yes: bool) -> Plugin
     entry = staged.entry
     version = entry.version or f"at commit {entry.commit[:12]}"
     tx.session.show_lines(
-        f"{entry.name} {version} has no wheel. Building one runs the package's own code. The new "
-        "commands are shown after the build"
+        f"{entry.name} {version} has no wheel; building one runs the package's own code, "
+        "and the new commands are shown after the build"
     )
     ask_to_continue("Build it?", yes, "nothing was changed")
     return make_source(entry).build(tx)
@@ -47,9 +47,10 @@ def install(
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
-    With `team` its entry goes into the registry that a team shares. Returns False, and changes
+    With `team`, its entry goes into the registry that a team shares. Returns False, and changes
     nothing, if another process has just installed the same version. Raises HostError if the plugin
-    breaks this program or overrides commands of others, or if it is `new` and its name is taken.
+    breaks this program, if it overrides commands of other plugins, or if it is `new` and its name
+    is taken.
     """
     source, wanted = make_source(entry), (*entry.came_from, entry.version_dir)
     source.prepare_install(tx, force=force)
@@ -76,7 +77,7 @@ def install(
 
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if there is one, with its record to the kept versions."""
+    """Move the staged version, if any, and its record to the directory of kept versions."""
     if os.path.isdir(tx.tree):
         store = store_of(tx.plugins_dir, entry.name)
         version = os.path.dirname(tx.tree)
@@ -95,9 +96,9 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 
 
 def remove(entry: Entry, tx: Transaction) -> str:
-    """Remove a plugin; return where its only copy is kept, "" if there is another.
+    """Remove a plugin; return the new path of its only copy, "" if there is another copy.
 
-    The entry is marked first, so that the next change can finish a killed removal.
+    The entry is marked first, so that the next change can finish an interrupted removal.
     """
     if read_registry(tx.plugins_dir).is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"

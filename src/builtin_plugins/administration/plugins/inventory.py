@@ -21,7 +21,7 @@ class Row(Record):
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
     distribution. `points` are the names of its entry points, which listings and warnings use.
-    `own` has its commands; `hooks` are those that it implements.
+    `own` has its commands. `hooks` are the names of the hooks that it implements.
     """
 
     entry: Entry
@@ -43,7 +43,7 @@ class Row(Record):
         return sorted(one.words[0] for one in catalog.children(catalog.find(()))[0])
 
     def described(self) -> dict[str, Any]:
-        """Return the row of the JSON listing."""
+        """Return the plugin as the JSON listing shows it."""
         from host.cli.contents import contents  # imported here because only JSON needs it
 
         commands = contents(Catalog(self.own), (), deep=True).commands
@@ -83,15 +83,15 @@ def inventory(session: Session, *, python: bool = True) -> list[Row]:
 
 
 def find_row(rows: list[Row], name: str) -> Row | None:
-    """Return the plugin of that name, or of an entry point with that name; None for no plugin."""
+    """Return the plugin with that name or with an entry point of that name; None if none has it."""
     exact = [row for row in rows if row.entry.name == name]
     return next(iter([*exact, *(row for row in rows if name in row.points)]), None)
 
 
 def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row:
-    """Return the plugin of that name, by default from rows without its code.
+    """Return the plugin of that name; without `rows`, no plugin's code is run to find it.
 
-    Raises UsageError with the nearest names if there is none.
+    Raises UsageError with the nearest names if there is no such plugin.
     """
     rows = inventory(session, python=False) if rows is None else rows
     row = find_row(rows, name)
@@ -104,7 +104,7 @@ def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row
 
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
-    """Return the kept versions of a plugin, oldest first, the current one among them."""
+    """Return the kept versions of a plugin, oldest first, including the current one."""
     store = directory.store_of(plugins_dir, entry.name)
     found = (directory.recorded(store.path(version)) for version in entry.versions)
     return [one for one in found if one is not None]
@@ -126,7 +126,7 @@ def _row(entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, res
         own = own.replaced(trees=[Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [])
     elif is_here:
         entry = entry.replaced(version=known[0].version)
-    elif entry.is_package:  # importing importlib_metadata costs a listing 35 ms
+    elif entry.is_package:  # only then imported: this takes 35 ms
         from builtin_plugins.administration.program.environment import distributions
 
         version = distributions.installed_version(entry.name)

@@ -13,11 +13,14 @@ from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, masked_text
 from host.cli.session import Session
 
-_MOST_LEFT_OUT = 10  # files that are named
+_MOST_LEFT_OUT = 10  # files that are listed
 
 
 def preview(session: Session, former: Entry | None, found: PluginVersion) -> None:
-    """Print what a version adds, or what it changes from `former`; warn of invalid definitions."""
+    """Print what a version adds, or what it changes from `former`.
+
+    Invalid definitions are reported as warnings.
+    """
     plugins_dir = session.installation.plugins_dir
     before = make_source(former).contents_now(plugins_dir) if former else None
     session.show_lines(*plan_lines(before, found))
@@ -62,7 +65,7 @@ def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
 
 
 def _uses(found: PluginVersion) -> dict[str, list[str]]:
-    """Return the names of what a plugin uses, by kind."""
+    """Return the names of the things that a plugin uses, by kind."""
     commands = found.commands.values()
     needs = make_source(found.entry).needs(found)
     return {
@@ -99,7 +102,7 @@ def why_it_stays(session: Session, entry: Entry) -> str:
 
 
 def version_text(entry: Entry) -> str:
-    """Return version and commit, or the start of the checksum if there is neither."""
+    """Return the version and the commit, or the start of the checksum if there is neither."""
     at = entry.commit[:12] or ("" if entry.version else entry.sha256[:12])
     if entry.version and at:
         return f"{entry.version} ({at})"

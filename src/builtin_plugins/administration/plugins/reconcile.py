@@ -1,9 +1,9 @@
-"""Keep `plugins/` consistent with the registry: one lock, the links, the kept versions.
+"""Keep the links and versions in `plugins/` consistent with the registry.
 
-The registry decides. A change adds a version, points the link to it and writes the registry last;
-a removal marks its entry first. So an interrupted change leaves the old registry or the new one.
-`reconcile` then repairs links and versions, removes stages, and adds entries for directories that
-the user put there.
+If they differ, the registry is right. A change adds a version, points the link to it and writes the
+registry last; a removal marks its entry first. So an interrupted change leaves the old registry or
+the new one. `reconcile` then repairs links and versions, removes staging directories, and adds
+entries for directories that the user put into `plugins/`.
 """
 
 import json
@@ -45,7 +45,7 @@ def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractConte
     """Hold the lock on changes to plugins.
 
     `waiting` is called with a message if another process holds it; without `waiting`, the lock
-    must be free. Raises OperationError if it stays taken.
+    must be free. Raises OperationError if the lock stays taken.
     """
     return file_lock(os.path.realpath(plugins_dir), waiting)
 
@@ -95,7 +95,7 @@ def _clear(plugins_dir: str) -> None:
 
 
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
-    """Finish each killed removal; undo that of a package that is still installed."""
+    """Finish interrupted removals, but undo the removal of a package that is still installed."""
     for entry in [one for one in registry.entries.values() if one.removing]:
         if entry.is_package and _is_installed(entry.name):
             registry.put(entry.replaced(removing=False))
@@ -125,9 +125,10 @@ def _registry(plugins_dir: str) -> Registry:
 
 
 def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
-    """Make the link and the versions of a plugin match its entry; return what cannot be removed.
+    """Make the link and the versions of a plugin match its entry.
 
-    If the user has a directory instead of the link, it stays.
+    Returns an error for each version that cannot be removed. If the user has a directory instead of
+    the link, it stays.
     """
     store, entry = store_of(plugins_dir, name), registry.entries.get(name)
     wanted = entry.version_dir if entry and not entry.is_package else ""
@@ -144,8 +145,8 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
 def write_registry(plugins_dir: str, registry: Registry) -> None:
     """Write the registry to its files; the caller holds `exclusive`. Raises OSError.
 
-    A link is followed, so that a team's file can stay where it is shared. A copy next to it is
-    used if the file gets damaged. The local file is written if there is one.
+    A symbolic link is followed, so that a team's file can stay where it is shared. The copy beside
+    it is used if the file is damaged later. The local registry is written if there is one.
     """
     if registry.local is not None:
         _write(local_path(plugins_dir), registry.local)

@@ -1,4 +1,4 @@
-"""A change to plugins: a stage, and the registry for one process at a time."""
+"""A change to plugins: a staging directory, and exclusive access to the registry."""
 
 import os
 from collections.abc import Iterator
@@ -27,11 +27,11 @@ _USUAL_SECONDS = 600.0  # for each download, call of git or run of pip
 
 @dataclass(frozen=True)
 class Transaction:
-    """One change of the session's installation, with a stage and progress messages.
+    """One change to the session's installation, with a staging directory and progress messages.
 
-    `area` is a private directory on the file system of `plugins/`; the end of the change
-    removes it. `seconds` limits each download, call of git or run of pip. `exits` closes when the
-    change ends. `left` has an error for each plugin with a former version that cannot be removed.
+    `area` is a private directory on the file system of `plugins/`; it is removed when the change
+    ends. `seconds` limits each download, call of git or run of pip. `exits` closes when the change
+    ends. `left` has an error for each plugin with a former version that cannot be removed.
     """
 
     session: Session
@@ -55,7 +55,7 @@ class Transaction:
         return Installer(self.session.environ, self.seconds)
 
     def copy_environment(self) -> VenvCopy:
-        """Return a copy of this program's environment, which the end of the change removes."""
+        """Return a copy of this program's environment; it is removed when the change ends."""
         return self.exits.enter_context(copied_environment(self.reporter.info))
 
     def git(self, directory: str, address: str = "") -> Git:
@@ -65,7 +65,7 @@ class Transaction:
 
 @contextmanager
 def staged_change(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
-    """Yield a change whose stage is in a directory; raises OSError."""
+    """Yield a change whose staging directory is in `directory`. Raises OSError."""
     messages = session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
     with ExitStack() as exits:
@@ -76,9 +76,9 @@ def staged_change(session: Session, directory: str, seconds: float) -> Iterator[
 
 @contextmanager
 def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[Transaction]:
-    """Start a change, after removing the leftovers of interrupted changes.
+    """Remove the leftovers of interrupted changes, then start a change.
 
-    The registry is locked only for that, not in the block: see `registry_transaction`.
+    The registry is locked during the removal, but not in the block: see `registry_transaction`.
 
     An OSError becomes an OperationError. Raises HostError if the registry cannot be read, because
     nothing may change then.
@@ -95,7 +95,7 @@ def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[T
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, STAGE)):
-            where = plugins_dir  # the stage is gone
+            where = plugins_dir  # the staging directory is gone
         raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
 
 
@@ -104,7 +104,7 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
     """Lock the registry, read it and reconcile `plugins/` with it.
 
     The end of the block writes the registry, which makes the change take effect. If the block or
-    the writing fails, the undo steps of the block run. Either way `plugins/` is then reconciled.
+    the writing fails, the undo steps of the block run. Either way, `plugins/` is then reconciled.
     """
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.reporter.line):
@@ -116,5 +116,5 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
                 write_registry(plugins_dir, registry)
         finally:
             with suppress(OSError, HostError):  # the next change reconciles again
-                if reconcile(plugins_dir):  # something cannot be removed: perhaps only for now
+                if reconcile(plugins_dir):  # a second try may remove the rest
                     tx.left.update(reconcile(plugins_dir))

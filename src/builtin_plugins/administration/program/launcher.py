@@ -65,7 +65,7 @@ def launcher_of(layout: Layout) -> str:
 
 
 def write_launcher(path: str) -> None:
-    """Write the launcher `path` atomically; raises OSError, OperationError."""
+    """Write the launcher `path` atomically. Raises OSError, OperationError."""
     text = launcher_text(sys.executable, _packages())
     os.makedirs(os.path.dirname(path), exist_ok=True)
     write_file(path, os.fsencode(text), 0o755)

@@ -15,7 +15,7 @@ from builtin_plugins.io.git import Git
 from host.hookspecs import OWN_DISTRIBUTION
 
 IN_CORE = ("cli.json", "lib", "schema")
-NAME_RULE = "use letters, digits and ._-, but not cli.json, lib or schema"
+NAME_RULE = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if not git
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them

@@ -23,7 +23,7 @@ _RULES = Rules(stays=lambda paths: any(one.split("/")[0] in _OURS for one in pat
 
 
 def team_source(text: str) -> PluginSource:
-    """Return the source for SOURCE; raises UsageError for a package."""
+    """Return the source for SOURCE. Raises UsageError for a package."""
     source = parse_source(text)
     if source.entry.is_package:
         raise UsageError(f"{source.entry.source}: --from needs git, an archive or a directory")
@@ -31,7 +31,7 @@ def team_source(text: str) -> PluginSource:
 
 
 def fetch(source: PluginSource, tx: Transaction) -> None:
-    """Write the files of a source into the new directory `tx.tree`; raises HostError, OSError."""
+    """Write the files of a source into the new directory `tx.tree`. Raises HostError, OSError."""
     if source.is_from_git:
         _clone(source, tx)
     elif source.has_checksum:

@@ -58,7 +58,7 @@ def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
 
 
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> None:
-    """Add or remove completion in new shells; raises OSError."""
+    """Add or remove completion in new shells. Raises OSError."""
     path = start_up_file(shell, program, environ)
     line, lines = _line(shell, program) + b"\n", []
     with suppress(FileNotFoundError):

@@ -107,7 +107,7 @@ def check_words(words: tuple[str, ...]) -> None:
     """Raise UsageError unless a command or category can have this name."""
     for word in words:
         if not is_word(word):
-            raise UsageError(f"{word} is not a valid command name", "use letters, digits and ._-")
+            raise UsageError(f"{word} is not a valid command name", "use letters, digits and . _ -")
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]} is a reserved name", "choose another one")
 

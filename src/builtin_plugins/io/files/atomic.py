@@ -51,7 +51,7 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
 
 
 def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
-    """Make the directory `path` and its missing parents; raises OSError.
+    """Make the directory `path` and its missing parents. Raises OSError.
 
     Without `mode` they get the mode of the nearest existing parent. `undo` removes the new
     directories that are still empty.
@@ -78,7 +78,7 @@ def mode_below(directory: str) -> int:
 
 
 def write_link(path: str, target: str) -> None:
-    """Create or replace the link `path` to `target` in one step; raises OSError."""
+    """Create or replace the link `path` to `target` in one step. Raises OSError."""
     with _successor(path) as beside:
         os.symlink(target, beside)
         os.rename(beside, path)
@@ -110,7 +110,7 @@ def discard(path: str) -> None:
 
 
 def remove_tree(path: str) -> None:
-    """Remove a file, a link or a directory tree; raises OSError."""
+    """Remove a file, a link or a directory tree. Raises OSError."""
     import shutil  # imported here for the same reason as in `_call`
 
     if is_tree(path):
@@ -120,7 +120,7 @@ def remove_tree(path: str) -> None:
 
 
 def copy_tree(source: str, target: str, **how: Any) -> None:
-    """Copy a directory with `shutil.copytree`, links as links; raises OSError, OperationError."""
+    """Copy a directory with `shutil.copytree`, links as links. Raises OSError, OperationError."""
     import shutil  # imported here for the same reason as in `_call`
 
     try:
@@ -145,7 +145,7 @@ def sync_directory(path: str) -> None:
 
 
 def sync_file_system(path: str) -> None:
-    """Flush the whole file system of `path` to the disk; raises OSError."""
+    """Flush the whole file system of `path` to the disk. Raises OSError."""
     descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         _call("syncfs", descriptor, path=path)
@@ -158,7 +158,7 @@ def sync_file_system(path: str) -> None:
 
 
 def exchange(one: str, other: str) -> None:
-    """Swap two directories in one step; raises OSError if the system does not support it."""
+    """Swap two directories in one step. Raises OSError if the system does not support it."""
     first, second = os.fsencode(one), os.fsencode(other)
     if sys.platform == "darwin":
         _call("renamex_np", first, second, _EXCHANGE, path=other)
@@ -167,7 +167,7 @@ def exchange(one: str, other: str) -> None:
 
 
 def _call(name: str, *arguments: int | bytes, path: str) -> None:
-    """Call a function of the C library that Python lacks; raises OSError naming `path`."""
+    """Call a function of the C library that Python lacks. Raises OSError naming `path`."""
     import ctypes  # imported here because plugin listings load this module without it
 
     function = getattr(ctypes.CDLL(None, use_errno=True), name, None)

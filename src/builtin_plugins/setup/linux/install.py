@@ -103,7 +103,7 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> swap.Applicatio
 
 
 def _complete(tree: str, settings: Settings, reporter: Reporter) -> None:
-    """Add setup's own files to the application; raises OperationError if it has no launcher."""
+    """Add setup's own files to the application. Raises OperationError if it has no launcher."""
     if not _find_launcher(tree, settings):
         tried = ", ".join(_launchers(settings))
         raise OperationError(f"the archive has no program to start (looked for {tried})")

@@ -79,7 +79,7 @@ def _swap_in(places: Places, application: Application) -> None:
 
 
 def uninstall(places: Places) -> None:
-    """Remove link, menu entry and application; raises OSError or OperationError.
+    """Remove link, menu entry and application. Raises OSError or OperationError.
 
     After an error nothing has changed, unless it names a version that cannot be removed.
     """
@@ -179,7 +179,7 @@ def run_with_sudo(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Install a version, or uninstall; raises HostError.
+    """Install a version, or uninstall. Raises HostError.
 
     The arguments are the fields of `Places`, followed by those of `Application` to install.
     """

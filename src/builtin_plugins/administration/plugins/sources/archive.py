@@ -1,4 +1,4 @@
-"""Plugins from .tar.gz and .zip files, by path or address."""
+"""Plugins from archives such as .tar.gz and .zip, given by path or by address."""
 
 from collections.abc import Collection
 from pathlib import Path

@@ -28,11 +28,13 @@ ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 class PluginSource:
     """One plugin and its source; the base class of all kinds.
 
-    The methods here serve directory plugins; `plugins/<name>` is a link to the current version.
+    The methods of this class are for directory plugins: `plugins/<name>` is a link to the current
+    version.
 
-    `entry` is the plugin's entry in the registry, with what is known before fetching; its
-    source has no credentials. `address` is fetched and may contain credentials. With a commit or
-    checksum exactly that version is fetched, else the newest that is not older than `version`.
+    `entry` is the plugin's registry entry as far as it is known before fetching; its source has no
+    credentials. `address` is fetched and may contain credentials. If the entry has a commit or
+    checksum, exactly that version is fetched; otherwise, the newest version that is not older than
+    the entry's version.
     """
 
     suffixes: tuple[str, ...] = ()  # of files of this kind, in paths and https addresses
@@ -52,7 +54,7 @@ class PluginSource:
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
-        """Return the address that `text`, not a path, names; "" if it is of another kind."""
+        """Return the address that `text` names, "" if it is of another kind; it is not a path."""
         return ""
 
     @staticmethod
@@ -84,7 +86,7 @@ class PluginSource:
     def described(
         self, entry: Entry, tx: Transaction, root: str, called: str = ""
     ) -> PluginVersion:
-        """Return the directory `root` as staged, with the entry completed from its plugin.json.
+        """Return the staged version in the directory `root`, its entry completed from plugin.json.
 
         Problems name paths inside `called`, because the staging area is gone when they are read.
         Raises PluginError if the directory has no contents or is a Python package.
@@ -114,7 +116,7 @@ class PluginSource:
         return found.replaced(entry=entry, problems=problems)
 
     def build(self, tx: Transaction) -> PluginVersion:
-        """Build and stage what `fetch` left unbuilt; this runs the package's own code."""
+        """Build and stage the package that `fetch` left unbuilt; this runs the package's code."""
         raise NotImplementedError
 
     def kept_version(self, tx: Transaction) -> PluginVersion | None:
@@ -142,21 +144,21 @@ class PluginSource:
         """Return the repository in the form that pip takes, "" for none."""
         return ""
 
-    # How it is installed and removed. The first step of each takes long, so it runs before the
-    # registry is locked; an error in the second step runs the `undo` steps.
+    # How a plugin is installed and removed. The first step of each takes long, so it runs before
+    # the registry is locked; an error in the second step runs the `undo` steps.
 
     def prepare_install(self, tx: Transaction, *, force: bool) -> None:
-        """Prepare `install`; raises HostError."""
+        """Prepare `install`. Raises HostError."""
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        """Make the version of the entry, which is already among the kept ones, the current one."""
+        """Make the entry's version the current one; its files are already among those kept."""
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
     def prepare_removal(self, tx: Transaction) -> None:
-        """Prepare `remove`; raises HostError."""
+        """Prepare `remove`. Raises HostError."""
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        """Remove the plugin; return where its only copy is kept, "" if there is another."""
+        """Remove the plugin; return the new path of its only copy, "" if there is another copy."""
         return set_aside(tx.plugins_dir, self.entry.name, undo)
 
 
@@ -172,7 +174,7 @@ def make_source(entry: Entry) -> PluginSource:
 
 
 def _suggested_name(source: str) -> str:
-    """Return a plugin's name made from the source's last part."""
+    """Return a name for a plugin, made from the last part of its source."""
     last = re.split(r"[/:]", urlsplit(source).path.rstrip("/") or source)[-1]
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)

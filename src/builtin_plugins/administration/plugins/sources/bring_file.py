@@ -31,9 +31,9 @@ def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
 
 
 def checked(path: str | Path, wanted: str, called: str = "") -> str:
-    """Return the SHA-256 of a file; raises OperationError if it is not `wanted`, unless that is "".
+    """Return the SHA-256 of a file, which must be `wanted` unless that is "".
 
-    The error names the file `called`, if that is not "".
+    Raises OperationError for another SHA-256; the error uses the name `called`, if it is not "".
     """
     with open(path, "rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()

@@ -59,7 +59,7 @@ class Source(PluginSource):
 
 
 def git_address(text: str) -> str:
-    """Return the address in the URL `text`; raises UsageError if git cannot fetch it."""
+    """Return the address in the URL `text`. Raises UsageError if git cannot fetch it."""
     address = text[len("git+") :] if text.lower().startswith("git+") else text
     if address.partition("://")[0].lower() not in _SCHEMES:
         what = "git takes only https, ssh, git and file addresses"
@@ -68,7 +68,7 @@ def git_address(text: str) -> str:
 
 
 def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
-    """Write the files of the entry's commit into the new directory `target`; return a full entry.
+    """Write the files of a commit into the new directory `target`; return the completed entry.
 
     `fetched` is the address, which may contain credentials.
     """
@@ -92,7 +92,7 @@ def read_file(git: Git, address: str, name: str) -> bytes:
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
-    """Return the commit (or its first digits) that `ref` names, and whether that is permanent."""
+    """Return the commit (or its first digits) that `ref` names, and whether `ref` is fixed."""
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
@@ -133,8 +133,8 @@ def write_tree(
 ) -> None:
     """Write the files of `commit` into the new directory `target`; submodules are empty.
 
-    `git` runs in a bare repository of this program, whose attributes are set here. Raises
-    OperationError naming the repository `called` and the member.
+    `git` runs in a bare repository that this program made; its attributes are set here. Raises
+    OperationError with the repository's name `called` and the file.
     """
     packed = Path(git.directory, "files.tar")
     Path(git.directory, "info").mkdir(exist_ok=True)
@@ -150,7 +150,7 @@ def write_tree(
 
 
 def _submodules(git: Git, commit: str) -> list[str]:
-    """Return the submodules of a commit; raises OperationError if it has too many files or bytes.
+    """Return the submodules of a commit. Raises OperationError if it has too many files or bytes.
 
     A commit can refer to a few trees and blobs a million times.
     """

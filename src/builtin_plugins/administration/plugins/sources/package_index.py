@@ -28,7 +28,7 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     """Stage the newest wheel that meets a requirement; return its path and its SHA-256.
 
     `sha256` is the expected one, "" for any. If only a source distribution meets the requirement,
-    nothing is downloaded; returns "" and its version. Raises OperationError.
+    nothing is downloaded, and the result is "" and its version. Raises OperationError.
     """
     if not has_pip():
         return _find_with_uv(wanted, sha256, tx)
@@ -75,7 +75,7 @@ def _download(
 ) -> str:
     """Download the distribution without its requirements, with pip; return the file's path.
 
-    pip checks the SHA-256 before it runs any code; it takes one only for an exact version.
+    pip checks the SHA-256 before it runs any code; it accepts one only for an exact version.
     """
     asked = [f"{wanted.name}{wanted.specifier}"]
     if sha256:
@@ -130,7 +130,7 @@ def _place_of(file: dict[str, Any]) -> tuple[str, str]:
 
 
 def _bring(file: dict[str, Any], sha256: str, directory: str, tx: Transaction) -> tuple[str, str]:
-    """Copy or download a file of uv's lock; return its path and its SHA-256, checked."""
+    """Copy or download a file of uv's lock and check it; return its path and its SHA-256."""
     address, name = _place_of(file)
     path, listed = os.path.join(directory, name), file.get("hashes", {}).get("sha256", "")
     return path, bring_file(address, sha256 or listed, Path(path), tx)

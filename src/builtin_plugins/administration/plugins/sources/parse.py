@@ -26,7 +26,7 @@ def parse_source(
 ) -> PluginSource:
     """Return the source for SOURCE and the options; its entry has no name yet.
 
-    Raises UsageError for a text that cannot be a source, OperationError for a missing file.
+    Raises UsageError if SOURCE or an option is invalid, and OperationError if a file is missing.
     """
     if sha256 and not _SHA256.match(sha256.lower()):
         raise UsageError("--sha256: expected 64 hexadecimal digits")
@@ -111,6 +111,6 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
 
 
 def other_forms(text: str) -> str:
-    """Return what to write instead of a bare word."""
+    """Return a hint: the forms of SOURCE that the bare word `text` may stand for."""
     shown = masked_text(text)
     return f"write ./{shown} for a directory, or pip:{shown} for a package"

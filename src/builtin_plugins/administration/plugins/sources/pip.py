@@ -1,7 +1,7 @@
 """Plugins that are Python distributions, installed into the program's own environment.
 
-Their code runs only after the user agrees: `fetch` downloads a wheel and only reads it; `build`
-and `prepare_install` are called after the question.
+Their code runs only after the user agrees: `fetch` downloads a wheel and only reads it, and `build`
+and `prepare_install` are called after the user agreed.
 """
 
 import os
@@ -50,7 +50,7 @@ _WHEEL = ".whl"
 class Source(PluginSource):
     """A requirement for the package index, a repository to build a wheel from, or a wheel.
 
-    `repository` is None without a repository, `requirement` for a wheel.
+    `repository` is None if the source is not a repository; `requirement` is None for a wheel.
     """
 
     suffixes = (_WHEEL,)
@@ -118,7 +118,7 @@ class Source(PluginSource):
                 raise UsageError(f"{self.entry.source}: {version} is not a version") from None
             if self.entry.sha256:
                 requirement.specifier = SpecifierSet(f"=={version}")
-            else:  # the newest one with a wheel may be older
+            else:  # never older: the newest version with a wheel may be older than this one
                 requirement.specifier &= SpecifierSet(at_least)
         tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
         path, fact = package_index.find(requirement, self.entry.sha256, tx)
@@ -172,7 +172,7 @@ class Source(PluginSource):
         return self.requirement.extras if self.requirement else ()
 
     def prepare_install(self, tx: Transaction, *, force: bool) -> None:
-        """Install wheel and requirements into a copy of the environment, then check the copy.
+        """Install the wheel and its requirements into a copy of the environment, then check it.
 
         The distributions that this program itself needs keep their versions.
         """
@@ -220,7 +220,7 @@ def _files(tx: Transaction) -> str:
 
 
 def _staged(path: str, entry: Entry) -> PluginVersion:
-    """Return the plugin in a wheel, its entry completed; raises HostError if it is not one."""
+    """Return the plugin in a wheel, with its entry completed. Raises HostError if it has none."""
     found = read_wheel(path, entry)
     name = found.entry.name
     if not found.names:

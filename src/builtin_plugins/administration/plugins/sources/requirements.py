@@ -1,4 +1,4 @@
-"""What may follow `pip:`: a requirement for the package index, or `NAME @ git+ADDRESS`."""
+"""Parse the text after `pip:`: a requirement for the package index, or `NAME @ git+ADDRESS`."""
 
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -12,9 +12,9 @@ from host import UsageError, masked_text
 
 
 def parse_requirement(text: str) -> Requirement:
-    """Return a requirement that names a distribution; raises UsageError.
+    """Return a requirement that names a distribution.
 
-    Options of an installer, paths and addresses are refused.
+    Raises UsageError for any other text, such as an installer's option, a path or an address.
     """
     found = _requirement(text)
     if found is None or found.url:
@@ -43,7 +43,7 @@ class PackageRepository(NamedTuple):
 
     @property
     def source(self) -> str:
-        """Return it as the registry stores it: normalized, without ref and credentials."""
+        """Return the source as the registry stores it: normalized, without ref or credentials."""
         name, extras = canonicalize_name(self.requirement.name), sorted(self.requirement.extras)
         more = f"[{','.join(extras)}]" if extras else ""
         return f"{name}{more} @ git+{without_credentials(self.address)}"
@@ -53,7 +53,7 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     """Return the repository that `NAME @ git+ADDRESS` names, None for any other text.
 
     As in pip's addresses, the ref follows the last `@` of the path; %-escapes in it are
-    resolved. Raises UsageError for an address that git does not fetch.
+    decoded. Raises UsageError for an address that git cannot fetch.
     """
     found = _requirement(text)
     if found is None or not found.url or not found.url.startswith("git+"):

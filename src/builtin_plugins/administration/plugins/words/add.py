@@ -36,21 +36,22 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 ) -> None:
     """Add a plugin from SOURCE.
 
-    SOURCE is one of
+    SOURCE is one of:
       name                      a plugin in a catalogue that cli.json names
-      ./directory               a directory; linked, so edits take effect at once
+      ./directory               a directory, which is linked: edits take effect at once
       user/repo, a git address  a repository to clone (https, ssh, git, file)
       .tar.gz, .zip             an archive: a path or an https address
       .whl                      a wheel: a path or an https address
       pip:REQUIREMENT           a package for this program's environment
       'pip:NAME @ git+https://…'
-                                a repository to build such a package from
+                                a repository to build a package from
 
     In an installation made from a team's repository, the plugin is added only for you, in
     plugins/registry.local.json. With --team it is recorded in the shared registry.json.
 
-    The new commands and Python hooks are shown first, without running code of the plugin.
-    A terminal asks before the plugin is added; without one, it is added at once.
+    The new commands and Python hooks are shown first, without running the plugin's code.
+    In a terminal, you are then asked whether to add the plugin; without one, it is added
+    at once.
     """
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
@@ -74,7 +75,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         if team:
             with transaction(session) as tx, registry_transaction(tx) as (registry, _):
                 registry.put(there, team=True)
-            session.show_lines(f"{there.name} is in plugins/registry.json; commit it for your team")
+            session.show_lines(f"{there.name} is in plugins/registry.json; commit that file")
             return
         session.show_lines(f"{_installed(session, there)}{make_source(there).name_hint}")
         return
@@ -116,7 +117,7 @@ def _add_staged(
 def _former(session: Session, wanted: Entry) -> Entry | None:
     """Return the installed plugin of that name; without a name, one from the same source.
 
-    Raises PluginError if the one of that name has another source; a distribution may have any.
+    Raises PluginError if the plugin of that name has another source, unless both are packages.
     """
     entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:

@@ -12,17 +12,17 @@ from host.run.text import EMPTY
 
 
 def command(session: Session, name: str, version: str | None) -> None:
-    """Return to VERSION of the plugin NAME, by default to the version before.
+    """Return to VERSION of the plugin NAME, by default to the previous version.
 
-    The last three versions are kept; `self plugin show NAME` lists them. VERSION is a
-    version, or the beginning of a commit or checksum.
+    The last three versions before the current one are kept; `self plugin show NAME` lists
+    them. VERSION is a version number, or the beginning of a commit or checksum.
     """
     row = named_row(session, name)
     plugins_dir = session.installation.plugins_dir
     entry = read_registry(plugins_dir).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    # Each wheel has a source of its own. Any other source has all versions, at its newest address.
+    # A wheel's source has only that version; any other source has all, so its newest address stays.
     fixed = any(make_source(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)

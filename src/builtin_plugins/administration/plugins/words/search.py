@@ -11,7 +11,7 @@ _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
 def command(session: Session, text: tuple[str, ...], format: str, timeout: float) -> None:
     """Find plugins with TEXT in their name, description, owner or source.
 
-    If TEXT is several words, all must match, in upper or lower case. Without TEXT all
+    If TEXT has several words, all of them must match; case is ignored. Without TEXT, all
     plugins are shown. A plugin without a version (-) cannot be added by its name.
     """
     if not session.installation.config.catalogues:

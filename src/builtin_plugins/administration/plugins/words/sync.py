@@ -20,8 +20,9 @@ from host.cli.session import Session
 def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float) -> None:
     """Install the plugins that a registry lists and this installation lacks.
 
-    The registry is that of this installation, or a colleague's registry FILE. Each plugin
-    is installed at exactly the recorded commit, version and checksum. Other plugins stay.
+    The registry is FILE, such as a colleague's registry; by default, it is the one of this
+    installation. Each plugin is installed at exactly the recorded commit, version and
+    checksum. Other plugins stay installed.
     """
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: no such file")
@@ -49,7 +50,10 @@ def bring_in(
 
 
 def lacking(session: Session, wanted: Registry | None = None) -> list[Entry]:
-    """Return the entries of a registry, by default its own, whose version is not installed here."""
+    """Return the entries whose version is not installed.
+
+    The entries are those of `wanted`, by default those of the installation's own registry.
+    """
     plugins_dir, found = session.installation.plugins_dir, []
     own = read_registry(plugins_dir)
     for entry in (wanted or own).entries.values():
@@ -81,9 +85,9 @@ def bring(
     show: Callable[[PluginVersion], None] = lambda _: None,
     keep: bool = True,
 ) -> None:
-    """Install exactly the recorded version of a plugin, after `show` was called with it.
+    """Call `show` with the recorded version of a plugin, then install exactly that version.
 
-    Without `keep`, only fetch and check it; a package without a wheel is not built for that.
+    Without `keep`, the version is only fetched and checked; if it has no wheel, it is not built.
     """
     entry = checked_entry(entry)
     if not entry.version_dir:

@@ -29,7 +29,7 @@ def command(
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
-    """Return the plugins to update, as the registry has them if it does."""
+    """Return the plugins to update; their entries are those of the registry, if it has them."""
     entries = read_registry(session.installation.plugins_dir).entries
     if not names:
         return list(entries.values())

@@ -110,7 +110,7 @@ def drop_abandoned_copy() -> None:
 
 
 def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Lock the environment by a file that all copies share; raises OperationError."""
+    """Lock the environment by a file that all copies share. Raises OperationError."""
     return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), waiting)
 
 

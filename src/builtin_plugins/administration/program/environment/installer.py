@@ -36,7 +36,7 @@ def has_pip() -> bool:
 
 
 def find_uv(environ: Mapping[str, str]) -> str:
-    """Return the path of uv, on PATH or in ~/.local/bin; raises OperationError if it is missing."""
+    """Return the path of uv, on PATH or in ~/.local/bin. Raises OperationError if it is missing."""
     usual = os.path.join(environ.get("HOME", ""), ".local", "bin", "uv")
     uv = find_program("uv", environ) or find_program(usual, environ)
     if uv is None:
