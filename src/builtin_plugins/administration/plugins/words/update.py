@@ -39,20 +39,19 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
 
 
 def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
-    label = entry.name
     if why := why_it_stays(session, entry):
-        session.show_lines(f"{label}: {why}")
+        session.show_lines(f"{entry.name}: {why}")
         return
     entry = checked_entry(entry)
     with transaction(session, timeout) as tx:
         staged = make_source(entry.replaced(commit="", sha256="")).fetch(tx)
         new = staged.entry
         if _identity(new) == _identity(entry):
-            session.show_lines(f"{label}: {version_text(entry)} is the newest")
+            session.show_lines(f"{entry.name}: {version_text(entry)} is the newest")
             return
         if staged.unbuilt and dry_run:
             change = f"{version_text(entry)} → {version_text(new)}"
-            session.show_lines(f"{label}: {change}, built from source")
+            session.show_lines(f"{entry.name}: {change}, built from source")
             return
         staged = ensure_built(staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
@@ -60,9 +59,9 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         check_collisions(session, staged, force=True)
         if dry_run:
             return
-        ask_to_continue(f"Update {label}?", yes, "nothing was changed")
+        ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")
         install(staged.entry, tx, force=True)
-    session.show_lines(f"updated {label}")
+    session.show_lines(f"updated {entry.name}")
 
 
 def _identity(entry: Entry) -> str:
