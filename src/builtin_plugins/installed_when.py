@@ -1,4 +1,4 @@
-"""The default check whether a `setup` command is installed."""
+"""The default check of whether the tool of a `setup` command is installed."""
 
 from __future__ import annotations
 

@@ -7,8 +7,8 @@ from host.run.confirm import is_agreed, is_attended
 def ask_to_continue(question: str, yes: bool, otherwise: str, *, required: bool = False) -> None:
     """Ask on a terminal; without one, or with --yes, continue without asking.
 
-    With `required`, only --yes replaces the answer. Raises OperationError with the text
-    `otherwise` if the user does not agree.
+    With `required`, a terminal or --yes is needed. Raises OperationError with the text `otherwise`
+    if the user does not agree.
     """
     if yes:
         return

@@ -33,7 +33,7 @@ class Tool(NamedTuple):
 
     name     its program, and the default category of its recipes
     files    a regular expression for the names of its files
-    read     turns the file's text or the printed listing into recipes; gets the file's path too
+    read     turns the file's text or the printed listing into recipes; also gets the file's path
     call     the command line that runs a recipe, for `str.format`
     listing  the command line that prints its recipes as JSON, "" if its file is read as text
     """
@@ -57,7 +57,7 @@ def tool_of(path: Path) -> Tool:
 
 
 def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recipe]:
-    """Return the recipes of a file; runs the file's tool if that can list them.
+    """Return the recipes of a file; a tool that can list them is run for that.
 
     Raises OperationError if the file or the listing cannot be read.
     """
@@ -114,7 +114,7 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return `args` for the parameters of a recipe, or [] if one of them is an option.
 
-    If just computes a default, its value is unknown here; the argument is only optional.
+    If just computes a default, the value is unknown, so the argument is optional without a default.
     """
     if any(one.get("long") or one.get("short") for one in parameters):
         return []

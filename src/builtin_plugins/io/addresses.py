@@ -25,7 +25,7 @@ _LOOPBACK = re.compile(r"(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]+)?")
 
 
 class Address(NamedTuple):
-    """The parts of an address; `host` includes the port, `path` the query."""
+    """The parts of an address; `host` includes the port, and `path` includes the query."""
 
     scheme: str
     user: str
@@ -62,7 +62,10 @@ def parse(text: str) -> Address | None:
 
 
 def fetchable(text: str) -> Address:
-    """Return the parts of an https address, or http on this machine. Raises OperationError."""
+    """Return the parts of an https address, or of an http address on this machine.
+
+    Raises OperationError for any other text.
+    """
     address = parse(text)
     if address is None or address.scheme not in ("https", "http"):
         raise OperationError(f"{shown(text)}: not an https address")

@@ -34,7 +34,7 @@ _BROKEN = (
 
 
 class Member(NamedTuple):
-    """One member: its name as stored, its size in bytes, the target of a link."""
+    """One member of an archive: its name as stored, its size in bytes, and the target of a link."""
 
     name: str
     kind: Literal["file", "directory", "link"]
@@ -61,12 +61,12 @@ AS_STORED = Rules(stays=lambda _: True)
 
 
 def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: float = 600.0) -> None:
-    """Unpack `archive` into the new directory `target`; errors name it `called`.
+    """Unpack `archive` into the new directory `target`; errors name the archive `called`.
 
     The format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip) is detected from the content, never from
-    the name. Files get mode 0755 or 0644 by their execute bits, directories 0755; owners and times
-    are not kept. Raises OperationError naming archive and member. After a failure `target` may
-    hold a part of the files; the caller removes it.
+    the name. Files get mode 0755 or 0644 depending on their execute bits, and directories get mode
+    0755; owners and times are not kept. Raises OperationError with the names of the archive and of
+    the member. After a failure, `target` may contain some of the files; the caller removes it.
     """
     late = OperationError("unpacking takes too long")
     try:
@@ -83,7 +83,10 @@ def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: flo
 
 
 def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
-    """Yield the members of an archive in stored order. Raises OperationError or _BROKEN."""
+    """Yield the members of an archive in stored order.
+
+    Raises OperationError, or one of _BROKEN for a damaged archive.
+    """
     is_zip = file.read(2) == b"PK"
     file.seek(0)
     if is_zip:
@@ -157,7 +160,7 @@ def _write(members: dict[str, Member], target: Path) -> None:
 def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
     """Return the members by path in the target, with the directories that their names imply.
 
-    Raises OperationError naming the member that is not allowed.
+    Raises OperationError with the name of the member that is not allowed.
     """
     found = _collected(members, rules)
     if all(one.kind == "directory" for one in found.values()):
@@ -172,7 +175,7 @@ def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
 
 
 def _collected(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
-    """Return the members by path. Raises OperationError. Only directories may repeat."""
+    """Return the members by path; only directories may repeat. Raises OperationError."""
     found: dict[str, Member] = {}
     size = 0
     for member in members:

@@ -25,8 +25,8 @@ def bounded_call(
 ) -> CompletedProcess[bytes]:
     """Run `command` with the input `given` and the inherited descriptors `held`.
 
-    Raises TimeoutError after `seconds`, OverflowError if it prints more than `most` bytes,
-    OSError if it cannot be started.
+    Raises TimeoutError after `seconds`, OverflowError if the command prints more than `most` bytes,
+    and OSError if it cannot be started.
     """
     deadline = time.monotonic() + seconds
     # stderr goes to a file: a daemonised child (ssh ControlPersist) would keep a pipe open.
@@ -56,7 +56,7 @@ def bounded_call(
 
 
 def _printed(pipe: Any, most: int, deadline: float) -> bytes:
-    """Return everything read from the pipe. Raises as `bounded_call`."""
+    """Return everything read from the pipe. Raises the same errors as `bounded_call`."""
     waiting = select.poll()
     waiting.register(pipe)
     printed = bytearray()

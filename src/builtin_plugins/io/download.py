@@ -52,10 +52,10 @@ def download(
 ) -> str:
     """Fetch `address` into the file `target`; return its SHA-256 in hex.
 
-    It may take `seconds` in total and have `size` bytes.
-    `sha256` is the expected checksum, "" for any; then the response must state its length. A
-    failed attempt restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in
-    `requests`. If it raises OperationError, `target` does not exist.
+    The download may take `seconds` in total, and the file may have `size` bytes. `sha256` is the
+    expected checksum, "" for any; if it is "", the response must state its length. A failed attempt
+    restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in `requests`. After
+    an OperationError, `target` does not exist.
     """
     fetchable(address)
     late = OperationError(f"not finished within {seconds:g} seconds")
@@ -95,7 +95,7 @@ def _attempt(
     sha256: str,
     progress: Progress,
 ) -> str:
-    """Fetch the file. Raises OperationError, _TemporaryError if another attempt may succeed."""
+    """Fetch the file. Raises OperationError, or _TemporaryError if another attempt may succeed."""
     received, checksum = 0, hashlib.sha256()
     with _respond(session, address) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
@@ -121,7 +121,7 @@ def _attempt(
 
 
 def _respond(session: requests.Session, address: str) -> requests.Response:
-    """Follow redirects and return a usable response. Raises as `_attempt`."""
+    """Follow redirects and return a usable response. Raises the same errors as `_attempt`."""
     try:
         response = session.get(
             address,

@@ -34,7 +34,8 @@ def login_of(address: str) -> dict[str, str]:
     """Return the variables that make git send the login of an https address.
 
     git passes addresses to its child processes as arguments, which every user of the machine can
-    read. So the address has no user and password, and variables set a header for its site.
+    read. Therefore, git gets an address without user and password, and these variables set a header
+    for the address's site.
     """
     found = parse(address)
     if found is None or not found.user or found.scheme != "https":
@@ -62,7 +63,7 @@ class Git:
     def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` with the input `given`; return its output.
 
-        Raises OperationError if it fails or takes too long.
+        Raises OperationError if git fails or takes too long.
         """
         called = f"git {arguments[0]}"
         try:
@@ -87,7 +88,7 @@ class Git:
         return ended.stdout
 
     def ask(self, address: str, *arguments: str) -> bytes:
-        """Call git for the server at `address`, which an error names."""
+        """Call git for the server at `address`; an error names the address."""
         try:
             return self(*arguments)
         except OperationError as error:
@@ -132,7 +133,7 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
 def check_fast_forward(
     git: Git, old: str, new: str, remedy: str = "git pull --rebase, then install.sh"
 ) -> None:
-    """Raise OperationError if `new` does not follow `old` or would overwrite files of the user.
+    """Raise OperationError if `new` does not follow `old`, or would overwrite files of the user.
 
     `git` runs in the checkout.
     """
@@ -149,7 +150,7 @@ def check_fast_forward(
 
 
 def fast_forward(git: Git, old: str, new: str) -> None:
-    """Fast-forward after `check_fast_forward`; after an OperationError the files are unchanged."""
+    """Fast-forward after `check_fast_forward`; after an error, the files are unchanged."""
     try:
         git("merge", "--ff-only", "--quiet", new)
     except OperationError:

@@ -9,7 +9,7 @@ from host import Messages, printable
 
 
 class Reporter(Messages):
-    """Prints lines on stderr; `quiet` leaves only warnings, `verbose` adds details."""
+    """Prints lines on stderr; `quiet` leaves only warnings, and `verbose` adds details."""
 
     def __init__(
         self, program: str, quiet: bool, verbose: bool, environ: Mapping[str, str]

@@ -31,9 +31,9 @@ TEXTS = ("name", "version", "description", "directory", "hooks")
 class DirectoryPlugin(Record):
     """A plugin's directory `root`, and its entry, completed from plugin.json.
 
-    `tree` is the directory that holds the categories, `hooks_file` a Python file with hookimpls, ""
-    for none. `scripts` is None if only folders are commands, else it may have "prefix" and "split".
-    `problem` is why the plugin is ignored.
+    `tree` is the directory that contains the categories. `hooks_file` is a Python file with
+    hookimpls, "" for none. `scripts` is None if only folders are commands; otherwise, it may have
+    the keys "prefix" and "split". `problem` is the reason why the plugin is ignored, if it is.
     """
 
     entry: Entry
@@ -47,15 +47,16 @@ class DirectoryPlugin(Record):
 def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.
 
-    A name and scripts in `entry` take precedence. Raises HostError naming file and key,
-    also for a path outside the plugin, and if this program is older than `min_version`.
+    A name and scripts in `entry` take precedence. Raises HostError, which names the file and the
+    key, for an invalid value, for a path outside the plugin, and if this program is older than
+    `min_version`.
     """
     path, scripts = os.path.join(root, FILE_NAME), entry.scripts
     with suppress(FileNotFoundError):
         values = read_object(path)
         texts = {key: text(path, values, key) for key in TEXTS}
         if wanted := text(path, values, "min_version"):
-            from host import version_problem  # costs a listing of plugins 2 ms
+            from host import version_problem  # only then imported: this takes 2 ms
 
             if problem := version_problem(path, wanted):
                 raise PluginError(problem)
@@ -79,7 +80,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
         if name in registry.refused:
             refused = DirectoryPlugin(Entry(name, "local"), os.path.join(plugins_dir, name))
             found.append(refused.replaced(problem=registry.refused[name]))
-        # A link to a version without an entry is an unfinished addition or removal.
+        # A plugin that links to a version but has no entry is an unfinished addition or removal.
         elif name not in registry.entries and not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
     return found

@@ -8,7 +8,7 @@ from host import PluginError, Problem, read_json
 def read_object(path: str) -> dict[str, Any]:
     """Return the JSON object in the file at `path`.
 
-    Raises FileNotFoundError, and HostError with the position if it is not a JSON object.
+    Raises FileNotFoundError, and HostError with the position if the file is not a JSON object.
     """
     values = read_json(path)
     if not isinstance(values, dict):
@@ -19,7 +19,7 @@ def read_object(path: str) -> dict[str, Any]:
 def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str) -> Any:
     """Return the value of `key`, None if it is absent or null.
 
-    Raises PluginError naming `path` and the key for a value of another type.
+    Raises PluginError, which names `path` and the key, if the value has another type.
     """
     value = values.get(key)
     if value is not None and type(value) is not kind:
@@ -28,7 +28,10 @@ def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str
 
 
 def text(path: str, values: dict[str, Any], key: str) -> str:
-    """Return the string at `key`, "" if it is absent or null. Raises as `typed`, and for a NUL."""
+    """Return the string at `key`, "" if it is absent or null.
+
+    Raises PluginError, as `typed` does, and if the string contains a NUL character.
+    """
     value: str = typed(path, values, key, str, "a string") or ""
     if "\0" in value:
         raise PluginError(Problem(path, "contains a NUL character", key=key))

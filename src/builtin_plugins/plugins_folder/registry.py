@@ -8,9 +8,9 @@
 `removing` (a removal is in progress) are managed by this program; unknown keys are preserved.
 Nothing read here is trusted: each entry is checked before it is used.
 
-If `registry.local.json` exists beside it, the file is shared by a team. Personal changes then go to
-the local file, which has the same format and is read second: the keys of an entry replace those of
-the shared entry of the same name.
+If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
+then go to the local file, which has the same format and is read second: the keys of an entry
+replace those of the shared entry of the same name.
 """
 
 import os
@@ -22,15 +22,15 @@ from builtin_plugins.plugins_folder.json_object import read_object, text, typed
 from host import HostError, PluginError, Problem, Record, is_word
 
 FILE_NAME = "registry.json"
-LOCAL = "registry.local.json"  # beside it: the changes of one person
-LAST = ".registry.last.json"  # beside it: its last intact state
+LOCAL = "registry.local.json"  # beside registry.json: the changes of one person
+LAST = ".registry.last.json"  # beside registry.json: its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 # Where the files of each kind of plugin are: in versions that this program keeps, in a directory of
 # the user, or in the Python environment. The first kind that accepts a SOURCE is used, so `local`,
 # which accepts every directory, is the last. The keys name the modules in `plugins/sources`.
 KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
-NAME_RULE = "use a-z, 0-9 and ._-; self, help and setup are reserved"
+NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
 _RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
@@ -39,7 +39,7 @@ _RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
 def is_plugin_name(name: str) -> bool:
     """Return whether `name` matches `[a-z0-9][a-z0-9._-]*` and has at most 64 characters.
 
-    The program's own words and the names of registries are reserved.
+    The program's own categories and the names of registries are reserved.
     """
     return is_word(name) and name == name.lower() and name not in _RESERVED
 
@@ -76,7 +76,7 @@ class Entry(Record):
 
     @property
     def version_dir(self) -> str:
-        """Return the name of its directory in `.versions/<name>`, "" for none."""
+        """Return the name of the version's directory in `.versions/<name>`, "" for none."""
         built_of = self.commit or self.sha256
         if self.is_local or not built_of:
             return ""
@@ -88,22 +88,22 @@ class Entry(Record):
 
     @property
     def is_local(self) -> bool:
-        """Return whether its files are the user's own."""
+        """Return whether the plugin's files are the user's own."""
         return KINDS[self.kind] == "directory"
 
     @property
     def is_package(self) -> bool:
-        """Return whether it is a Python distribution; others are directories in `plugins/`."""
+        """Return whether the plugin is a Python distribution, not a directory in `plugins/`."""
         return KINDS[self.kind] == "environment"
 
     def fields(self) -> dict[str, Any]:
-        """Return it as an object for the file."""
+        """Return the entry as an object for the file."""
         values = {**self.values(), "versions": list(self.versions)}
         return {name: None if one == "" else one for name, one in values.items()}
 
 
 class Registry:
-    """The registry's content: valid entries in order, and the problems of others.
+    """The registry's content: the valid entries in order, and the problems of the others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
     untouched. `exists` is whether there is a file.
@@ -134,7 +134,7 @@ class Registry:
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the one of the same name but keep its unknown keys.
 
-        If there is a local file, it gets what differs from the shared entry, unless `team` is set.
+        If there is a local file, it gets the differences from the shared entry, except with `team`.
         """
         self.entries[entry.name] = entry
         fields, shared = entry.fields(), _item(self.values, entry.name)
@@ -201,7 +201,7 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry with the changes in the local file, or only the content of `file`.
 
-    It is empty if there is none. Raises HostError if a file is unreadable or has another format.
+    Without a file, it is empty. Raises HostError if a file is unreadable or has another format.
     """
     if file is not None:
         return Registry(file, _read(file))
@@ -227,7 +227,7 @@ def _read(path: str) -> dict[str, Any] | None:
 def effective_registry(plugins_dir: str) -> Registry:
     """Return the registry, or its last intact state if it cannot be read or is lost.
 
-    This way disabled plugins stay disabled, and the order of precedence is preserved.
+    This way, disabled plugins stay disabled, and the order of precedence is preserved.
     """
     local, last = local_path(plugins_dir), os.path.join(plugins_dir, LAST)
     found, damage = Registry(last), None

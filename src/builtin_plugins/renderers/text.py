@@ -56,7 +56,7 @@ def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
 def _row_lines(
     page: Page, rows: Iterable[Category | Command], listing: Listing, column: int
 ) -> Iterator[str]:
-    """Yield each row's name, and its text from `column` on, after the page's indent."""
+    """Yield the lines of each row: its name, and its text from `column` on."""
     for row in rows:
         lines = _about(row, page.terminal, column + 2)
         if listing.deep and isinstance(row, Command):
@@ -73,7 +73,7 @@ def _style(row: Category | Command) -> str:
 
 
 def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str]:
-    """Return description and indicators of a row as lines from `column` on."""
+    """Return the description and the indicators of a row as lines from `column` on."""
     if isinstance(row, Command):
         return _wrapped(row.definition.description, row.indicators(terminal), terminal, column)
     return _wrapped(row.description, [], terminal, column)

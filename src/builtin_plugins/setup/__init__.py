@@ -1,4 +1,4 @@
-"""`setup <tool>`: desktop applications. A command.json names `builtin_plugins.setup:main`."""
+"""`setup <tool>`: desktop applications; their commands run `builtin_plugins.setup:main`."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The hook of `setup`: whether the tool of a command is installed."""
+"""The hook of `setup`: it reports whether the tool of a command is installed."""
 
 import os
 import sys
@@ -17,7 +17,7 @@ ENTRYPOINT = "builtin_plugins.setup:main"
 
 @hookimpl
 def is_installed(command: "Any") -> bool | None:
-    """Return whether the tool is installed, by its files; None for commands of other installers."""
+    """Return whether the tool's files are installed; None for a command that is not of `setup`."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
     settings = settings_of(command, os.environ)

@@ -15,7 +15,7 @@ _MARK = "# made by setup for the cask "
 
 
 def is_installed(settings: Settings) -> bool:
-    """Return whether the cask's directory exists; runs nothing."""
+    """Return whether the cask's directory exists; no program is run."""
     brew = _find_brew(settings.environ)
     name = os.path.basename(settings.values["HOMEBREW_CASK"])
     prefix = os.path.dirname(os.path.dirname(os.path.abspath(brew)))
@@ -23,21 +23,21 @@ def is_installed(settings: Settings) -> bool:
 
 
 def installed_as(settings: Settings) -> str:
-    """Return what is installed, "" for nothing. Raises OperationError without Homebrew."""
+    """Return "cask NAME" if it is installed, or "". Raises OperationError without Homebrew."""
     if not _find_brew(settings.environ):
         raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
     return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""
 
 
 def install(settings: Settings, reporter: Reporter) -> str:
-    """Install or upgrade the cask, and return what is installed. Raises OperationError."""
+    """Install or upgrade the cask; return "cask NAME". Raises OperationError."""
     _run_brew("upgrade" if is_installed(settings) else "install", settings)
     _provide_command(settings, reporter)
     return installed_as(settings)
 
 
 def uninstall(settings: Settings, _: Reporter) -> bool:
-    """Uninstall the cask; return whether it was installed. Without --zap user data stays."""
+    """Uninstall the cask; return whether it was installed. Without --zap, user data stays."""
     there = bool(installed_as(settings))
     if there:
         _run_brew("uninstall", settings)
@@ -52,7 +52,7 @@ def _find_brew(environ: Mapping[str, str]) -> str:
 
 
 def _run_brew(action: str, settings: Settings) -> None:
-    """Run brew with its output, which is progress, on stderr. Raises OperationError, OSError."""
+    """Run brew with its output, which is progress, on stderr. Raises OperationError or OSError."""
     command = [action, "--cask", settings.values["HOMEBREW_CASK"]]
     brew, environ = _find_brew(settings.environ), dict(settings.environ)
     done = subprocess.run([brew, *command], env=environ, stdout=2, check=False)
@@ -82,7 +82,7 @@ def _provide_command(settings: Settings, reporter: Reporter) -> None:
 
 
 def _command_path(settings: Settings) -> str:
-    """Return the path for the command: in the chosen BIN_DIR, else beside brew."""
+    """Return the path for the command: in the chosen BIN_DIR or, by default, beside brew."""
     chosen = settings.environ.get(variable(settings.tool, "BIN_DIR"))
     beside = os.path.dirname(os.path.abspath(_find_brew(settings.environ)))
     return os.path.join(chosen or beside, settings.tool)

@@ -67,7 +67,7 @@ class Settings(NamedTuple):
 
     @classmethod
     def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "Settings":
-        """Return the settings in `environ`, with defaults for missing ones; does not check them."""
+        """Return the settings in `environ`, with defaults for missing ones, but unchecked."""
         values = {
             suffix: environ.get(variable(tool, suffix), default.format(tool, tool.lower()))
             for suffix, (default, _, _) in _VARIABLES.items()

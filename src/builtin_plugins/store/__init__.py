@@ -4,10 +4,11 @@
     <directory>/.cli-stage-…   a version that is being made or removed
     <link>                     points to the current version, or to `inside` in it
 
-A version is made in a stage (`staging`), moved to its place (`commit`), made current (`activate`)
-and removed when it is neither current nor kept (`collect`). A directory with a version's name is
-always complete, because it is added and removed by one rename. An interrupted change therefore
-leaves the old version or the new one, and stages, which the next `collect` removes.
+A version is made in a stage, a temporary directory (`staging`), moved to its final path (`commit`),
+made current (`activate`) and removed when it is neither current nor kept (`collect`). A directory
+with a version's name is always complete, because it is added and removed by one rename. An
+interrupted change therefore leaves the old version or the new one. It may also leave stages, which
+the next `collect` removes.
 """
 
 import os
@@ -28,8 +29,8 @@ class Store:
 
     The link points to the version, or to the directory `inside` it if that is not "".
     `is_own(path)` returns whether this program made the directory at `path`; others are never
-    touched. Every method except `current`, `path` and `versions` requires the lock: `locked`, or
-    a wider one of the caller. All raise OSError.
+    touched. Every method except `current`, `path` and `versions` requires a lock: `locked`, or a
+    wider lock that the caller holds. All methods raise OSError.
     """
 
     def __init__(
@@ -68,7 +69,7 @@ class Store:
     def locked(self) -> Iterator[None]:
         """Hold the file lock on this store. Raises OperationError if another process has it.
 
-        Makes the directory and its missing parents, and removes them at the end if they are empty.
+        The directory and its missing parents are made; at the end, they are removed if empty.
         """
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
@@ -118,7 +119,7 @@ class Store:
         return [problem for path in paths for problem in self._remove(path)]
 
     def _remove(self, path: str) -> Iterator[OperationError]:
-        """Remove a version, which becomes a stage first, or a stage; yield an error if it stays."""
+        """Remove a stage, or a version, which becomes a stage first; yield an error if it stays."""
         name = os.path.basename(path)
         try:
             if not name.startswith(STAGE):
@@ -141,7 +142,8 @@ class Store:
 def staging(directory: str) -> Iterator[str]:
     """Yield a new private directory in `directory`, locked to mark it as in use.
 
-    The end of the block removes it, the start those of interrupted changes. Raises OSError.
+    The directory is removed at the end of the block. First, the directories that interrupted
+    changes left are removed. Raises OSError.
     """
     import tempfile  # imported here because listings load this module
 

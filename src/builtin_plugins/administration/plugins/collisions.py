@@ -21,10 +21,10 @@ from host.run.lock import Lock
 def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> None:
     """Warn about each command in a plugin's files that another plugin already has.
 
-    Commands that this plugin had before are ignored. Without `force`, the first such command raises
-    PluginError. With or without `force`, the function raises PluginError if the plugin would
-    replace a command, and if an entry point has the same name as one of another package: only one
-    of the two can be loaded.
+    Commands that this plugin had before are ignored. Without `force`, the first command that exists
+    raises PluginError. With or without `force`, PluginError is raised if the plugin would replace a
+    command. It is also raised if an entry point has the same name as one of another package,
+    because only one of the two can be loaded.
     """
     lock, entry = session.plugins_known, found.entry
     for name in found.names:

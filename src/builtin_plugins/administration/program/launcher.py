@@ -52,7 +52,7 @@ def is_of_other_version(path: str) -> bool:
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     body = launcher_text(sys.executable, _packages()).partition("\n")[2]
-    return text.partition("\n")[2] != body  # python and python3 start the same
+    return text.partition("\n")[2] != body  # the first line may differ: python or python3
 
 
 def _packages() -> str:
@@ -65,16 +65,16 @@ def launcher_of(layout: Layout) -> str:
 
 
 def write_launcher(path: str) -> None:
-    """Write the launcher `path` atomically. Raises OSError, OperationError."""
+    """Write the launcher `path` atomically. Raises OSError or OperationError."""
     text = launcher_text(sys.executable, _packages())
     os.makedirs(os.path.dirname(path), exist_ok=True)
     write_file(path, os.fsencode(text), 0o755)
 
 
 def write_man_page(name: str) -> Path:
-    """Return the path of a program's man page, written from the package's page if it has one.
+    """Write a program's man page from the package's page, if there is one; return its path.
 
-    `release/share.py` prints the name in bold everywhere. Raises OSError.
+    Every bold name is replaced: `release/share.py` prints the name in bold. Raises OSError.
     """
     pages = Path(sys.prefix, "share", "man", "man1")
     shipped, page = pages / "cli.1", pages / f"{name}.1"
@@ -106,7 +106,8 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
 def command(session: Session, path: str) -> None:
     """Update the launcher PATH, its man page and the library beside it to this version.
 
-    install.sh and `self update` call this in the environment that they made. Prints warnings.
+    install.sh and `self update` call this in the environment that they made. The output consists of
+    warnings.
     """
     with os_errors_explained(path):
         renew_own_files(os.path.abspath(path), session.show_lines)
@@ -126,8 +127,8 @@ def remember(root: str) -> None:
 def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
     """Return the other installations that use this environment.
 
-    They are in the record or have a launcher in a usual place, because the record is lost if a tool
-    recreates the environment.
+    Installations in the record are returned, and those with a launcher in a usual place: a tool
+    that recreates the environment removes the record.
     """
     recorded: list[str] = []
     with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
@@ -146,7 +147,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Return whether the file at `path` is a launcher of this environment, or of `anywhere`."""
+    """Return whether the file at `path` is a launcher of this environment, or of any."""
     try:
         content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):

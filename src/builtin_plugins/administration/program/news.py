@@ -1,6 +1,6 @@
 """`self news`: report whether the git repository of this installation has newer commits.
 
-If cli.json contains "follow": "notice", listings and `self` commands call it last on a terminal.
+If cli.json contains "follow": "notice", listings and `self` commands end with it on a terminal.
 """
 
 import os
@@ -26,7 +26,7 @@ _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 def command(session: Session) -> None:
     """Report the result of the last check. At most once a day, start another check.
 
-    It runs in the background, and the next call reports its result.
+    The check runs in the background, and the next call reports its result.
     """
     environ, root = session.environ, session.layout.root
     silent = is_on(environ.get("CLI_NO_NOTICE")) or environ.get("CI") or RUN in environ
@@ -37,7 +37,7 @@ def command(session: Session) -> None:
         _mention(session, stamp)
     with suppress(OSError):
         if not os.path.exists(stamp) or not 0 <= time.time() - os.stat(stamp).st_mtime < _DAY:
-            # Before the check, so that a failed check is not repeated today.
+            # The file is touched before the check, so that a failed check is not repeated today.
             make_directory(os.path.dirname(stamp), 0o700)
             Path(stamp).touch()
             _detach(lambda: _check(root, environ, stamp))
@@ -52,7 +52,7 @@ def _mention(session: Session, stamp: str) -> None:
 
 
 def _detach(work: Callable[[], None]) -> None:
-    """Call `work` in a process of its own, without a terminal and without this one's open files."""
+    """Call `work` in a new process, without a terminal and without this process's open files."""
     if os.fork():
         return
     try:

@@ -17,7 +17,7 @@ from host.hookspecs import OWN_DISTRIBUTION
 IN_CORE = ("cli.json", "lib", "schema")
 NAME_RULE = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
-SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if not git
+SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if it is not git
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
 _LISTING_SECONDS = 60.0  # for git to list files
@@ -31,7 +31,7 @@ _SHIPPED = (  # files and directories; a checkout used as an installation contai
 
 
 class ShippedFile(NamedTuple):
-    """A file at `source`; in an installation its path is `relative`."""
+    """A file at `source`; in an installation, its path is `relative`."""
 
     relative: Path
     source: Path
@@ -42,7 +42,7 @@ class ShippedFile(NamedTuple):
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
 
     def became(self, root: str) -> str:
-        """Return its state in an installation.
+        """Return the file's state in an installation.
 
         "same"     the file of this version
         "stale"    missing, or the unchanged file of another version
@@ -109,7 +109,7 @@ def cli_json(program: str) -> bytes:
 
 
 def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
-    """Write the files that an installation lacks; return how many. Raises OSError.
+    """Write the files that an installation lacks; return their number. Raises OSError.
 
     cli.json is written last. If it exists, the user removed the missing examples, so they are not
     written again, unless nothing but cli.json exists. The paths in `without` are not written.
@@ -134,8 +134,8 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
 def own_files(root: str) -> list[ShippedFile]:
     """Return the files that this program keeps updating in an installation.
 
-    It leaves out files that git tracks, which belong to the team, and directories that are links.
-    Raises OperationError if git fails.
+    Files that git tracks are left out, because they belong to the team. Files in a linked directory
+    are also left out. Raises OperationError if git fails.
     """
     tracked = _tracked(root)
     own = (file for file in shipped_files() if file.is_programs and file.relative not in tracked)
@@ -152,7 +152,7 @@ def _tracked(root: str) -> set[Path]:
 def renew(root: str, warn: Callable[[str], object]) -> None:
     """Update the program's own files in an installation to this version.
 
-    Calls `warn` for each file that the user changed, and keeps it. Raises OSError, OperationError.
+    Files that the user changed are kept and reported to `warn`. Raises OSError or OperationError.
     """
     if is_checkout(root):
         return

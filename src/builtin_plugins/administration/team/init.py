@@ -1,4 +1,4 @@
-"""`self init --from`: make an installation from a team's source in a stage, then move it."""
+"""`self init --from`: make an installation from a team's source, first in a staging directory."""
 
 import json
 import os
@@ -35,7 +35,7 @@ from host.run.installation import Layout, home, read_config, xdg_home
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 
-# Patterns after those of the shipped .gitignore, which keeps some of these files in git.
+# Added after the patterns of the shipped .gitignore, which keeps some of these files in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
 
 
@@ -155,7 +155,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
 
 
 def prepare_git(root: str) -> None:
-    """Make git ignore files of this machine and its user's own plugins in a checkout."""
+    """Make git ignore this machine's files and the user's own plugins in a checkout."""
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
@@ -188,7 +188,7 @@ def came_from(root: str, environ: Mapping[str, str]) -> str:
 def _finish(
     session: Session, source: PluginSource, root: str, name: str, *, yes: bool, timeout: float
 ) -> None:
-    """Install missing plugins, link the program, set up completion, print the next steps."""
+    """Install missing plugins, link the program, set up completion and print the next steps."""
     launcher, environ = os.path.join(root, "core", name), session.environ
     if not is_launcher(launcher):
         if os.path.lexists(launcher):
@@ -211,7 +211,7 @@ def _finish(
     elif start == link:
         session.messages.line(f"to call it {name}, put ~/.local/bin first on PATH")
     else:
-        session.messages.line(f"{link} exists already, so it stays; to choose a name: --name NAME")
+        session.messages.line(f"{link} already exists; to choose another name: --name NAME")
     commands = plural(len(there.contents((), deep=True).commands), "command")
     lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
     if start != launcher and (shell := completion.uncompleted_shell(name, environ)):

@@ -26,12 +26,12 @@ def team_source(text: str) -> PluginSource:
     """Return the source for SOURCE. Raises UsageError for a package."""
     source = parse_source(text)
     if source.entry.is_package:
-        raise UsageError(f"{source.entry.source}: --from needs git, an archive or a directory")
+        raise UsageError(f"{source.entry.source}: --from needs a repository, archive or directory")
     return source
 
 
 def fetch(source: PluginSource, tx: Transaction) -> None:
-    """Write the files of a source into the new directory `tx.tree`. Raises HostError, OSError."""
+    """Write the files of a source into the new directory `tx.tree`. Raises HostError or OSError."""
     if source.is_from_git:
         _clone(source, tx)
     elif source.has_checksum:
@@ -75,4 +75,4 @@ def check_tree(root: str, called: str) -> None:
             raise OperationError(f"{called}: {name} must be a directory, not a file or a link")
     if not any(os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")):
         what = f"{called}: contains neither core/cli.json nor commands/"
-        raise OperationError(what, "use the address of a team's commands")
+        raise OperationError(what, "give the URL of the team's git repository")

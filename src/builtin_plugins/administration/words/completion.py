@@ -19,9 +19,10 @@ SHELLS = (*_LINES,)
 
 
 def command(session: Session, shell: str, install: bool, uninstall: bool) -> None:
-    """Print the code with which SHELL completes this program's commands, or install it.
+    """Print or install the code that lets SHELL complete this program's commands.
 
-    Without an option, load the printed code in the current shell with eval or source.
+    Without an option, the code is printed; load it into the current shell with eval or
+    source.
     """
     if not (install or uninstall):
         session.show(filled("completion", NAME=session.program)[shell])
@@ -52,13 +53,13 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
-    """Return the caller's shell if it supports completion and has none for `program`, else ""."""
+    """Return the caller's shell if completion of `program` can be installed there, "" if not."""
     shell = os.path.basename(environ.get("SHELL", ""))
     return shell if shell in SHELLS and not completes(shell, program, environ) else ""
 
 
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> None:
-    """Add or remove completion in new shells. Raises OSError."""
+    """Add or remove completion for new shells. Raises OSError."""
     path = start_up_file(shell, program, environ)
     line, lines = _line(shell, program) + b"\n", []
     with suppress(FileNotFoundError):

@@ -10,7 +10,7 @@ from host.cli.unknown_words import find_whole
 def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
     """Open a command's script, or a category's category.json, in your editor.
 
-    The editor is $VISUAL, else $EDITOR, else vi.
+    The editor is the first of $VISUAL and $EDITOR that is set; the default is vi.
     """
     path = _file(session, words, definition=definition)
     editor = session.environ.get("VISUAL") or session.environ.get("EDITOR") or "vi"
@@ -19,7 +19,7 @@ def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
-    """Return the file to open; an invalid definition is opened itself."""
+    """Return the file to open; for an invalid definition, the file that contains it."""
     try:
         found = find_whole(session, words)
     except DefinitionError as wrong:

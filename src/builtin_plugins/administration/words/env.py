@@ -16,10 +16,11 @@ def command(
 ) -> None:
     """Show each variable of a command: value, source, rank and the values that it shadows.
 
-    Names of variables after the command restrict the output to these. Ranks: 1 the caller's
-    environment, 2 envs, 3 settings.conf, 4 .env files, 4.5 secrets. A secret shows its
-    reference; with --show-secrets it is resolved. Values are masked if the name looks like
-    a secret (DB_PASS, API_TOKEN, …), also inside other values. So are passwords in addresses.
+    If names of variables follow the command, only those are shown. Rank 1 takes precedence:
+    1 the caller's environment, 2 envs, 3 settings.conf, 4 .env files, 4.5 secrets. A
+    declared secret is shown as its reference; with --show-secrets, it is resolved. The
+    values of variables that look like secrets (DB_PASS, API_TOKEN, …) are masked wherever
+    they appear, and so are passwords in addresses.
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)

@@ -41,8 +41,9 @@ def command(
 ) -> None:
     """Write one script for each recipe of FILE, in the category WORDS.
 
-    By default the category has the tool's name. A script calls the tool; nothing is translated.
-    With --update, scripts of an earlier import are updated, except those that you changed.
+    By default, the category has the tool's name. Each script calls the tool; nothing is
+    translated. With --update, the scripts of an earlier import are updated, except those that
+    you changed.
     """
     source = Path(os.path.abspath(file))
     tool = tool_of(source)
@@ -97,7 +98,7 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
 def _scripts(
     session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe], root: str
 ) -> dict[Path, str]:
-    """Return the text of each script by its path; warn of recipes that are skipped."""
+    """Return the text of each script by its path; warn about recipes that are skipped."""
     scripts: dict[Path, str] = {}
     for recipe in recipes:
         words = [word for word in re.split("[:/]+", recipe.name) if word] or [""]

@@ -37,15 +37,16 @@ def command(
     """Make a complete installation in DIRECTORY; existing files are never overwritten.
 
     The default DIRECTORY is the place where this program looks for its installation. An
-    existing installation gets missing files of the program, but no examples.
+    existing installation gets the program's missing files, but no examples.
 
     --project makes a project instead: commands that are available in DIRECTORY (by default the
-    current directory) and below it. They are in .PROGRAM/commands/. The example is trusted.
+    current directory) and below it. The commands are in .PROGRAM/commands/. The example
+    command is trusted.
 
     --from makes the installation from a team's SOURCE: a git address, user/repo, a directory or
-    an archive that contains core/cli.json or commands/. The program shows the commands and
-    plugins of SOURCE first, and asks on a terminal. It links itself in ~/.local/bin if that
-    name is free.
+    an archive that contains core/cli.json or commands/. The commands and plugins of SOURCE are
+    shown first; in a terminal, you are then asked whether to continue. The program is linked in
+    ~/.local/bin if its name is free there.
     """
     if project:
         make_project(session, directory or ".")
@@ -82,7 +83,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
     name, path = launcher.name, shlex.quote(str(launcher))
     yield f"to start it: {path}"
     found = find_program(name, session.environ)
-    # A script that pip made uses the installation of its name in the data directory.
+    # The script that pip made uses the installation with its name in the data directory.
     usual = session.layout.default and (session.program, session.layout.root) == (name, str(root))
     if found and (usual or os.path.realpath(found) == os.path.realpath(launcher)):
         yield f"its name on PATH: {name}"

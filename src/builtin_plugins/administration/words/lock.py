@@ -5,9 +5,9 @@ from host.run.lock import read_lock
 
 
 def command(session: Session) -> None:
-    """Rebuild the lock, the cache of what plugins declare.
+    """Rebuild the lock, the cache of the plugins' declarations.
 
-    This is never necessary, because each run notices changes of commands and plugins.
+    This is never necessary, because each run notices changes to commands and plugins.
     """
     session.refresh_lock()
     places, key = session.installation.locks, session.installation.key

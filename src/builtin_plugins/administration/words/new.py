@@ -27,9 +27,9 @@ def new_command(
 ) -> None:
     """Make the command WORDS, and missing categories above it.
 
-    The command is a script whose first comment defines it; with --folder it is a folder with a
-    command.json. --from copies an existing script unchanged; its own comment becomes the
-    definition. The default language is bash.
+    The command is a script whose first comment defines it; with --folder, it is a folder with a
+    command.json. --from copies an existing script unchanged; the comment in that script becomes
+    the definition. The default language is bash.
     """
     file = options["from"]  # not a valid parameter name
     if file:
@@ -141,9 +141,9 @@ def _category(word: str, about: str | None = None) -> dict[str, str]:
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
-    """Write all files or none; they share one new name in `directory`. Raises OperationError.
+    """Write all files or none; all are in one new entry of `directory`. Raises OperationError.
 
-    Texts with a shebang become executable, and so do bytes, which are scripts of the user.
+    A text with a shebang is made executable; bytes, which are a script of the user, always are.
     """
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)

@@ -8,7 +8,7 @@ from host.cli.session import Session
 def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> None:
     """List the commands that contain TEXT in their names, descriptions, groups or arguments.
 
-    A command must contain every word of TEXT, in upper or lower case.
+    A command must contain every word of TEXT; case is ignored.
     """
     wanted = [word.casefold() for word in text]
     inside = session.listed((), deep=True, everything=all)

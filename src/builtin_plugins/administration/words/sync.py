@@ -24,9 +24,9 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     """Update this installation from its team's repository.
 
     An installation made from git is fast-forwarded to the newest commit of its branch. Your own
-    changes stay; if one is in the way, nothing changes. Plugins are updated to the versions in
-    plugins/registry.json, and the library to the version of this program. The changes of
-    commands are shown first.
+    changes stay; if one conflicts, nothing is updated. Plugins are updated to the versions in
+    plugins/registry.json, and the library to the version of this program. Changes to commands
+    are shown first.
     """
     root = session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
@@ -76,7 +76,7 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
 
 
 def _commands(directory: str, entry: Entry) -> PluginVersion:
-    """Return the commands in a directory, empty if it is missing or cannot be read."""
+    """Return the commands in a directory, none if it is missing or cannot be read."""
     try:
         return read_contents(DirectoryPlugin(entry, directory, directory, scripts={}))
     except (HostError, OSError):

@@ -16,9 +16,10 @@ def command(
 ) -> None:
     """Trust the project in DIRECTORY, so that its commands may run.
 
-    The default is the nearest project. The program shows its commands and asks, except with
-    --yes. If a trusted file changes, the next run asks again. --list shows the trusted projects,
-    and --forget ends the trust. In CI, set CLI_TRUST to the real paths of projects instead.
+    The default is the nearest project. You see its commands and are asked whether you trust
+    them, except with --yes. If a trusted file changes, you are asked again at the next run.
+    --list shows the trusted projects, and --forget ends the trust. In CI, set CLI_TRUST to the
+    real paths of projects instead.
     """
     if list:
         roots = sorted(read_trusted(session.caller))

@@ -16,7 +16,7 @@ from host.cli.session import Session
 
 
 def command(session: Session, purge: bool, yes: bool) -> None:
-    """Ask, then remove the files of this installation that the program made.
+    """Remove the files of this installation that the program made, after asking you.
 
     Your commands, plugins, settings and files that you changed stay, unless you add --purge. The
     Python environment stays, because other installations may use it.
@@ -50,7 +50,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             if os.path.lexists(path):  # not already removed with a directory above it
                 remove_tree(path)
             _remove_empty(os.path.dirname(path), root)
-    session.show_lines(f"{program} is uninstalled")
+    session.show_lines(f"uninstalled {program}")
 
 
 def _removed(session: Session, *, purge: bool) -> list[str]:
@@ -80,7 +80,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
 
 
 def _unchanged(root: str) -> Iterator[str]:
-    """Yield the shipped files that are unchanged; a checkout keeps its own."""
+    """Yield the shipped files that are unchanged, but nothing in a checkout."""
     if os.path.lexists(os.path.join(root, ".git")):
         return
     for file in shipped_files():
@@ -108,7 +108,7 @@ def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
 
 
 def _remove_empty(directory: str, root: str) -> None:
-    """Remove a directory if it is empty or missing, then likewise those above it in `root`."""
+    """Remove a directory if it is empty, then the empty directories above it in `root`."""
     with suppress(OSError):
         while f"{directory}/".startswith(f"{root}/"):
             with suppress(FileNotFoundError):

@@ -1,6 +1,7 @@
 """`self update`: update this program from its git checkout or with pip.
 
-Both change a copy of the environment and then swap the two. The old version works until then.
+Either way, a copy of the environment is changed and then swapped with the original. The old version
+works until then.
 """
 
 import os
@@ -27,8 +28,8 @@ from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 
-# The installed version, the newest (perhaps the same), and a function that installs that. If it
-# raises HostError or OSError, nothing has changed.
+# The installed version, the newest version (perhaps the same), and a function that installs the
+# newest version. If the function raises HostError or OSError, nothing has changed.
 _Update = tuple[str, str, Callable[[], None]]
 
 
@@ -50,7 +51,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         if check:
             return
         if now == newest:
-            if is_launcher(launcher_of(layout)):  # not updated by a killed update, or by pipx
+            if is_launcher(launcher_of(layout)):  # old after a killed update, or after pipx
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
         ask_to_continue("Update?", yes, "nothing was changed")
@@ -81,8 +82,8 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
     def bring() -> None:
         """Install the new commit into a copy of .venv, swap it in, then fast-forward the files.
 
-        A kill in between leaves the new program with the old files; the next update starts from
-        the old files and updates them too.
+        If the process is killed in between, the new program runs with the old files; the next
+        update starts from the old files and updates them, too.
         """
         check_fast_forward(git, old, new)
         copy = tx.copy_environment()
@@ -104,7 +105,7 @@ def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -
     """Swap the new environment in, and let the version in it update its own files.
 
     The new version is called by its command line, the only interface that this version knows.
-    After a kill, the next update finishes the work. Raises OSError, OperationError.
+    If the process is killed, the next update finishes the work. Raises OSError or OperationError.
     """
     copy.swap(undo)
     path = launcher_of(layout)

@@ -1,1 +1,1 @@
-"""Atomic changes of files and directories."""
+"""Atomic changes to files and directories."""

@@ -1,4 +1,4 @@
-"""Atomic changes of files, links and directories, even in a crash.
+"""Atomic changes to files, links and directories, even in a crash.
 
 Every file that other processes read is written by `write_file` and `write_link`. The caller holds
 the lock for that file (`flock`), so there is one writer at a time.
@@ -19,11 +19,11 @@ _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
 def write_file(path: str, content: bytes | str, mode: int | None = None) -> None:
-    """Write `content` to `path` in one step: after a crash it has the old content or the new.
+    """Write `content` to `path` in one step: after a crash, it has the old content or the new.
 
     Without `mode`, a replaced file keeps its mode and owner. A new file gets the read and write
-    permissions of its directory, regardless of the umask. Raises OSError naming `path`. A killed
-    process leaves the file `temporary(path)`, which the next write removes.
+    permissions of its directory, regardless of the umask. Raises OSError, which names `path`. A
+    killed process leaves the file `temporary(path)`, which the next write removes.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with _successor(path) as beside:
@@ -53,8 +53,8 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
 def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
     """Make the directory `path` and its missing parents. Raises OSError.
 
-    Without `mode` they get the mode of the nearest existing parent. `undo` removes the new
-    directories that are still empty.
+    Without `mode`, they get the mode of the nearest existing parent. `undo` removes those of the
+    new directories that are empty.
     """
     above = os.path.dirname(path)
     if os.path.isdir(path):
@@ -120,7 +120,10 @@ def remove_tree(path: str) -> None:
 
 
 def copy_tree(source: str, target: str, **how: Any) -> None:
-    """Copy a directory with `shutil.copytree`, links as links. Raises OSError, OperationError."""
+    """Copy a directory with `shutil.copytree`; links stay links.
+
+    Raises OSError or OperationError.
+    """
     import shutil  # imported here for the same reason as in `_call`
 
     try:
@@ -167,7 +170,7 @@ def exchange(one: str, other: str) -> None:
 
 
 def _call(name: str, *arguments: int | bytes, path: str) -> None:
-    """Call a function of the C library that Python lacks. Raises OSError naming `path`."""
+    """Call a function of the C library that Python lacks. Raises OSError, which names `path`."""
     import ctypes  # imported here because plugin listings load this module without it
 
     function = getattr(ctypes.CDLL(None, use_errno=True), name, None)

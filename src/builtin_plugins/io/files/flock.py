@@ -20,7 +20,7 @@ Waiting = Callable[[str], object]  # called with a message if another process ha
 def file_lock(path: str, waiting: Waiting | None = None) -> Iterator[int]:
     """Hold the lock on the file or directory `path`; yield its descriptor.
 
-    Raises OperationError if it cannot be opened, or if another process keeps the lock.
+    Raises OperationError if the file cannot be opened, or if another process keeps the lock.
     """
     with os_errors_explained(path):
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -33,7 +33,7 @@ def file_lock(path: str, waiting: Waiting | None = None) -> Iterator[int]:
 
 
 def _is_at(path: str, descriptor: int) -> bool:
-    """Return whether an open file is still at `path`: the lock's former holder may remove it."""
+    """Return whether an open file is still at `path`: the former holder may have removed it."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     return False
@@ -42,9 +42,9 @@ def _is_at(path: str, descriptor: int) -> bool:
 def take_lock(descriptor: int, waiting: Waiting | None = None) -> bool:
     """Lock an open file or directory for this process and those that inherit the descriptor.
 
-    Returns False if another process has the lock. With `waiting`, it first waits for two minutes,
-    and calls `waiting` with a message after one second. Closing the descriptor releases the lock.
-    Raises OSError.
+    Returns False if another process has the lock. With `waiting`, the function first waits for up
+    to two minutes, and calls `waiting` with a message after one second. Closing the descriptor
+    releases the lock. Raises OSError.
     """
     started, is_silent = time.monotonic(), True
     while True:

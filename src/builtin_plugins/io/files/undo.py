@@ -11,7 +11,7 @@ from host import HostError, OperationError
 
 @contextmanager
 def os_errors_explained(otherwise: object = "") -> Iterator[None]:
-    """Turn an OSError into an OperationError that names its file, else `otherwise`."""
+    """Turn an OSError into an OperationError that names its file, or `otherwise` without one."""
     try:
         yield
     except OSError as failure:
@@ -20,9 +20,9 @@ def os_errors_explained(otherwise: object = "") -> Iterator[None]:
 
 @contextmanager
 def undoing() -> Iterator[ExitStack]:
-    """Collect undo steps (`undo.callback(step, *arguments)`), run in reverse if the block fails.
+    """Collect undo steps (`undo.callback(step, *arguments)`) and run them if the block fails.
 
-    Raises the block's error, or OperationError if an undo step fails, too.
+    The last step runs first. Raises the block's error, or OperationError if an undo step fails.
     """
     undo = ExitStack()
     try:
@@ -58,7 +58,7 @@ def signals_blocked() -> Iterator[None]:
 def cleanup_on_signal(work: Callable[[], int]) -> int:
     """Return the result of `work`; SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in it.
 
-    After that the process ends with the same signal. An ignored signal (nohup) stays ignored.
+    After that, the process ends with the same signal. An ignored signal (nohup) stays ignored.
     """
     ended = int(signal.SIGINT)
 

@@ -16,7 +16,7 @@ from builtin_plugins.setup.tool_settings import Settings, variable
 from host import OperationError
 
 _LARGEST = Rules(members=100_000, size=8 << 30)
-_PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # their first bytes
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # the first bytes of a picture
 _FETCHED_ICON = os.path.join(state.MARK, "icon")
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
@@ -24,7 +24,7 @@ _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "
 def installed_as(settings: Settings) -> str:
     """Return the path of the installed command, "" if the tool is not installed.
 
-    Removes leftovers of interrupted runs if the caller may write there.
+    Leftovers of interrupted runs are removed if the caller may write to the directory.
     """
     places = settings.places
     with suppress(OSError, OperationError):
@@ -128,7 +128,7 @@ def _find_launcher(tree: str, settings: Settings) -> str:
 
 
 def _find_icon(tree: str, settings: Settings) -> str:
-    """Return the icon's path inside `tree`: the fetched one, else the archive's own."""
+    """Return the icon's path inside `tree`: the fetched icon, or the archive's own without one."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
     return next((one for one in icons if state.is_file(tree, one)), "")
 

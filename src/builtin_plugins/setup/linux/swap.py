@@ -1,7 +1,7 @@
 """Make a prepared version the installed one, or remove everything that setup installed.
 
 At any moment the link starts the old version or the new one. Each step is one rename, which can
-be undone. This is the only part of setup that may need root. It then runs as
+be undone. This is the only part of setup that may need root. If so, it runs as
 `sudo PYTHON -I -m builtin_plugins.setup.linux.swap …` with every path as an argument, because sudo
 drops the environment. `run_with_sudo` starts `main` in this way.
 """
@@ -31,7 +31,7 @@ _write_menu = partial(atomic.write_file, mode=0o644)
 
 
 class Application(NamedTuple):
-    """A version to install: its name, the launcher's path in it, the text of the menu entry.
+    """A version to install: its name, the launcher's path in it, and the text of the menu entry.
 
     `source` is its directory, "" if it is already in the store.
     """
@@ -43,10 +43,10 @@ class Application(NamedTuple):
 
 
 def install(places: Places, prepare: Callable[[str], Application]) -> list[OperationError]:
-    """Call `prepare` with the path of a stage, and install the version that it prepares there.
+    """Call `prepare` with a staging directory, and install the version that it prepares there.
 
-    If a step fails, undoes everything and raises OSError or OperationError. Returns an error for
-    each old version that cannot be removed.
+    If a step fails, everything is undone, and OSError or OperationError is raised. Returns an error
+    for each old version that cannot be removed.
     """
     store = state.store_of(places)
     with store.locked():
@@ -79,9 +79,9 @@ def _swap_in(places: Places, application: Application) -> None:
 
 
 def uninstall(places: Places) -> None:
-    """Remove link, menu entry and application. Raises OSError or OperationError.
+    """Remove the link, menu entry and application. Raises OSError or OperationError.
 
-    After an error nothing has changed, unless it names a version that cannot be removed.
+    After an error, nothing has changed, unless the error names a version that cannot be removed.
     """
     store = state.store_of(places)
     with store.locked():
@@ -125,7 +125,7 @@ def _set(write: Callable[[str, str], None], path: str, content: str | None) -> N
 def find_sudo(places: Places, environ: Mapping[str, str]) -> str | None:
     """Return the path of sudo on PATH, or None if the caller may write to all directories.
 
-    Raises OperationError naming the directories if sudo is needed but missing.
+    Raises OperationError with the names of the directories if sudo is needed but missing.
     """
     changed = (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file))
     missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
@@ -133,12 +133,12 @@ def find_sudo(places: Places, environ: Mapping[str, str]) -> str | None:
     if missing and sudo is None:
         names = ", ".join(variable(places.tool, suffix) for suffix in PATHS)
         what = f"no permission to write to {', '.join(missing)}, and sudo is not installed"
-        raise OperationError(what, f"run it as root, or set {names} to places of your own")
+        raise OperationError(what, f"run it as root, or set {names} to your own paths")
     return sudo if missing else None
 
 
 def _closed_directory(path: str) -> str:
-    """Return `path`, or the nearest existing one above, if the caller may not write to it; else "".
+    """Return `path`, or the nearest existing path above it, "" if the caller may write to that.
 
     Another run may remove the directory at any time, so a descriptor is checked, not the path.
     """
@@ -156,7 +156,7 @@ def _closed_directory(path: str) -> str:
 def run_with_sudo(
     sudo: str, settings: Settings, reporter: Reporter, prepare: Callable[[], Sequence[str]]
 ) -> None:
-    """Install the application that `prepare` returns with sudo, or uninstall if it is empty.
+    """With sudo, install the application that `prepare` returns, or uninstall if that is empty.
 
     The need for sudo is reported before `prepare` is called. Raises OperationError with the output
     of sudo.

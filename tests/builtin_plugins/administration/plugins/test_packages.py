@@ -20,7 +20,7 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     refused = answering(made, "n\n", "add", "pip:acme-cli")
     assert refused.status == 1
     assert refused.stdout == (
-        "acme-cli 1.0 has no wheel. Building one runs the package's own code. The new commands "
+        "acme-cli 1.0 has no wheel; building one runs the package's own code, and the new commands "
         "are shown after the build\n"
     )
     assert "Build it? [y/N] " in refused.stderr

@@ -183,7 +183,7 @@ def test_a_plugin_may_be_added_for_the_team(team: Team, tmp_path: Path) -> None:
     assert run("self", "plugin", "add", more.url).status == 0
     assert team.status() == ""
     done = run("self", "plugin", "add", more.url, "--team")
-    said = "more is in plugins/registry.json; commit it for your team\n"
+    said = "more is in plugins/registry.json; commit that file\n"
     assert done.all == (0, said, "")
     assert team.status() == "M plugins/registry.json"
     names = [

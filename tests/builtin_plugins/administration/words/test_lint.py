@@ -209,7 +209,7 @@ LEFT_OUT = {
     "neither executable nor with a shebang": (
         "a/x.sh", "true\n", f"it is not executable and has no shebang; {MORE}"),
     "no word": ("a/x y", "#!/bin/sh\n",
-                "its name is not a valid command name; use letters, digits and ._-, "
+                "its name is not a valid command name; use letters, digits, ., _ and -, "
                 "and begin with a letter or digit"),
 }  # fmt: skip
 
@@ -290,7 +290,7 @@ def test_who_answers_help(install: Install) -> None:
     more = {"commands/x": BASH + "case $1 in --help) ;; esac\n", "commands/y": BASH}
     made = install(tree(**more))
     shown = made.run("self", "lint").stdout.splitlines()
-    assert shown[1:] == ["--help shows the page: a b, y", "the script answers --help: x"]
+    assert shown[1:] == ["--help shows the help page: a b, y", "the script handles --help: x"]
     rows = json.loads(made.run("self", "lint", "--format", "json").stdout)
     assert rows["findings"] == []
     assert rows["help"] == {"page": ["a b", "y"], "script": ["x"]}
@@ -402,7 +402,7 @@ def test_a_plugin_of_its_own(install: Install) -> None:
     assert lint(made, "mine") == (1, f"mine/hooks.py:1:1: {what}\n")
     made.write({"mine/hooks.py": "\n\ndef broken(\n"})
     assert lint(made, "mine")[1].startswith(
-        "mine/hooks.py:3:1: is not Python: '(' was never closed"
+        "mine/hooks.py:3:1: is not valid Python: '(' was never closed"
     )
 
 

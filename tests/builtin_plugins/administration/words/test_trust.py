@@ -126,7 +126,7 @@ def test_lint_and_doctor_check_the_scripts_of_projects(shop: Shop) -> None:
     assert len([one for one in lines if one.startswith(wrong)]) == 1
     shop.write({".cli/project.json": "{}"})
     done = shop.run("self", "lint")
-    assert (done.status, "--help shows the page: build, db drop" in done.stdout) == (0, True)
+    assert (done.status, "--help shows the help page: build, db drop" in done.stdout) == (0, True)
     assert f"hint   {left_out}"[:60] in shop.run("self", "doctor").stdout
     assert not shop.ran
 
@@ -140,7 +140,7 @@ def test_doctor_of_projects(shop: Shop) -> None:
             if one["check"] in ("projects", "definitions")
         ]
 
-    text = "this project has commands that are not trusted; a run asks first"
+    text = "this project has commands that are not trusted; you are asked before one runs"
     assert found() == [(f"{shop.root}: {text}", f"cli self trust {shop.root}", True)]
     shop.trust()
     assert found() == []

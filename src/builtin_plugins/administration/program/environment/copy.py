@@ -40,7 +40,7 @@ class VenvCopy:
         self.python = os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
     def change(self, installer: Installer, *arguments: str) -> None:
-        """Run `pip install …` or `pip uninstall …`, or the same of uv, on the copy.
+        """Run `pip install …` or `pip uninstall …`, or uv's equivalent, on the copy.
 
         The arguments must be valid for both programs. Raises OperationError.
         """
@@ -110,7 +110,7 @@ def drop_abandoned_copy() -> None:
 
 
 def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Lock the environment by a file that all copies share. Raises OperationError."""
+    """Lock the environment: lock a file that all copies share. Raises OperationError."""
     return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), waiting)
 
 
@@ -143,17 +143,17 @@ def ask(
     environ: Mapping[str, str] | None = None,
     seconds: float = _SECONDS,
 ) -> str:
-    """Return the output of `python -I -m ARGUMENTS`; without `environ` it uses no installation.
+    """Return the output of `python -I -m ARGUMENTS`.
 
-    `given` is written to its stdin. Raises an OperationError that begins with `failing` if it
-    fails or takes more than `seconds`.
+    Without `environ`, the process uses no installation. `given` is written to its stdin. Raises an
+    OperationError that begins with `failing` if the process fails or takes more than `seconds`.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}
     try:
         ended = bounded_call(command, environ, seconds, given=given.encode())
     except TimeoutError:
-        raise OperationError(f"{failing}: no answer within {seconds:g} seconds") from None
+        raise OperationError(f"{failing}: not finished within {seconds:g} seconds") from None
     if ended.returncode:
         last = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise OperationError(f"{failing}: {' '.join(last)}")
@@ -163,7 +163,7 @@ def ask(
 def check_starts(python: str, what: str) -> str:
     """Return the version of this program in the environment of `python`.
 
-    Raises OperationError if it does not start; the message names `what`, the new part.
+    Raises OperationError if the program does not start; the message begins with `what`.
     """
     version = ask(python, *_VERSION, failing=f"{what} does not start")
     return version.rpartition(" ")[2]

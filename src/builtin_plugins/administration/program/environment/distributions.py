@@ -55,7 +55,7 @@ def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Re
 def protected() -> dict[str, str]:
     """Return the distributions that no plugin may replace, with their versions.
 
-    These are this program, what it needs, and the installers.
+    These are this program, its requirements and the installers.
     """
     found: dict[str, str] = {}
     pending = [OWN_DISTRIBUTION, *INSTALLERS]

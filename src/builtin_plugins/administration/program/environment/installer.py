@@ -1,7 +1,7 @@
 """The installer of this program's environment: its pip, or uv if it has none.
 
-`uv tool` and `uv venv` make environments without pip; those of pipx share one. Both run
-without prompts, with a time limit and with the user's configuration.
+`uv tool` and `uv venv` make environments without pip; the environments of pipx share one pip. Both
+installers run without prompts, with a time limit and with the user's configuration.
 """
 
 import importlib.util
@@ -19,7 +19,7 @@ INSTALLERS = ("pip", "uv")
 
 _HEAD, _TAIL = 200, 400  # characters of a long error that are shown
 
-# Variables that would make it install into another environment.
+# Variables that would make pip or uv install into another environment.
 _ELSEWHERE = frozenset(
     [
         *("PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"),
@@ -46,10 +46,10 @@ def find_uv(environ: Mapping[str, str]) -> str:
 
 
 class Installer(NamedTuple):
-    """pip, or uv if there is none, as configured by the caller's environment `environ`.
+    """pip, or uv if there is no pip, as configured by the caller's environment `environ`.
 
-    A call takes at most `seconds`. It inherits the descriptors `held`, so their locks stay until
-    it ends, even if this process is killed. All methods raise OperationError.
+    A call takes at most `seconds`. The called program inherits the descriptors `held`, so their
+    locks stay until it ends, even if this process is killed. All methods raise OperationError.
     """
 
     environ: Mapping[str, str]
@@ -57,18 +57,18 @@ class Installer(NamedTuple):
     held: tuple[int, ...] = ()
 
     def pip(self, *arguments: str, python: str = sys.executable) -> str:
-        """Return what `python -m pip ARGUMENTS` printed."""
+        """Return the output of `python -m pip ARGUMENTS`."""
         pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
         return self._run([*pip, *arguments], f"pip {arguments[0]}")
 
     def uv(self, *arguments: str, asked: str = "") -> str:
-        """Return what `uv ARGUMENTS` printed; `asked` is its input."""
+        """Return the output of `uv ARGUMENTS`; `asked` is its input."""
         called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
         uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
         return self._run([*uv, *arguments], called, asked)
 
     def _run(self, command: Sequence[str], called: str, asked: str = "") -> str:
-        """Run it in this program's environment, outside any project of the caller."""
+        """Run a command in this program's environment, outside any project of the caller."""
         own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
         try:
             ended = bounded_call(
@@ -90,7 +90,7 @@ class Installer(NamedTuple):
 
 
 def _reason(output: str) -> str:
-    """Return an installer's output from its first error, or conflict, on one line."""
+    """Return an installer's output from its first error or conflict on, as one line."""
     found = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
     text = " ".join(output[found.start() if found else 0 :].split())
     text = text.removeprefix("ERROR: ").removeprefix("error: ")

@@ -1,6 +1,6 @@
 """`self doctor`: the problems of an installation, each with its remedy.
 
-The checks of the program are here, those of the installation's files in `installation`.
+The checks of the program are here; the checks of the installation's files are in `installation`.
 """
 
 import os
@@ -137,7 +137,7 @@ def programs(subject: Subject) -> Iterator[Finding]:
 def requirements(subject: Subject) -> Iterator[Finding]:
     """Yield the problems that runs report about programs in `requires`.
 
-    The programs are searched on the PATH of the command's run, in safe mode on the caller's.
+    The programs are searched for on the PATH of the command's run; in safe mode, on the caller's.
     """
     session, catalog = subject.session, Catalog(subject.lock)
     for command in subject.commands:

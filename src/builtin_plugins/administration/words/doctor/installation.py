@@ -35,7 +35,7 @@ _WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf"
 class Subject:
     """The checked installation, with its lock and commands.
 
-    If the installation cannot be read, `wrong` is the error and these attributes are missing.
+    If the installation cannot be read, `wrong` is the error, and `lock` and `commands` are missing.
     """
 
     def __init__(self, session: Session) -> None:
@@ -65,7 +65,7 @@ def finding(
 
 
 def files(subject: Subject) -> Iterator[Finding]:
-    """Yield the reason why there is no valid installation, else its missing or old files."""
+    """Yield why there is no valid installation, or the missing and old files of a valid one."""
     root, config = subject.layout.root, subject.layout.config_file
     again = f"{subject.call} self init {shlex.quote(root)}"
     if subject.wrong:
@@ -87,7 +87,7 @@ def files(subject: Subject) -> Iterator[Finding]:
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
-    """Yield the problems of settings.conf, which is sourced as in a run except in safe mode."""
+    """Yield the problems of settings.conf, which is sourced as in a run, except in safe mode."""
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
     for path in (os.path.join(root, name) for name in _WRONG_PLACES):
         if os.path.isfile(path):
@@ -102,7 +102,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:
-    """Yield files and directories that every user can change, and so change what you run."""
+    """Yield writable files and directories through which every user can change what you run."""
     layout, commands_dir = subject.layout, subject.session.installation.commands_dir
     for path in (
         *(layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *subject.launchers),
@@ -175,6 +175,6 @@ def projects(subject: Subject) -> Iterator[Finding]:
     for project in subject.session.installation.around()[0]:
         root, commands = project.root, project_contents(project).commands
         if not all(is_trusted(one.definition) for one in commands):
-            text = "this project has commands that are not trusted; a run asks first"
+            text = "this project has commands that are not trusted; you are asked before one runs"
             remedy = f"{subject.session.program} self trust {root}"
             yield finding(f"{root}: {text}", remedy, hint=True)

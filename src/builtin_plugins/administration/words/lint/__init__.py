@@ -8,18 +8,18 @@ from builtin_plugins.administration.words.lint.rules import shellcheck_findings
 from host import Problem
 from host.cli.session import Session
 
-_HELP = {"script": "the script answers --help", "page": "--help shows the page"}
+_HELP = {"script": "the script handles --help", "page": "--help shows the help page"}
 
 
 def command(session: Session, directory: str | None, format: str) -> int:
     """Check definitions and scripts without running them.
 
-    DIRECTORY is an installation, a plugin, a project or a folder of commands. By default this
+    DIRECTORY is an installation, a plugin, a project or a folder of commands. By default, this
     installation and the projects around the current directory are checked. Each finding is a
-    line FILE:LINE:COLUMN: MESSAGE; on a terminal, findings are grouped by file. Errors make the
-    exit status 1. Hints leave it at 0, such as a script without a shebang. The last lines show
-    whether the script or the help page answers `--help`. shellcheck checks the scripts too if it
-    is on PATH.
+    line FILE:LINE:COLUMN: MESSAGE; on a terminal, findings are grouped by file. The exit status
+    is 1 if there are errors. Hints, such as a script without a shebang, leave it at 0. The last
+    lines list the commands whose script handles `--help`, and those for which `--help` shows
+    the help page. If shellcheck is on PATH, it also checks the scripts.
     """
     lint = Lint(session)
     found = [*(lint.here() if directory is None else lint.directory(directory))]

@@ -40,8 +40,8 @@ class Lint:
     """One pass over definitions and scripts; each method yields findings.
 
     `count` is the number of definitions read. `shell_scripts` are the entrypoints that a shell
-    runs. `help` lists the commands for which the "script", or else the help "page", answers
-    `--help`. Variables that settings.conf assigns are known.
+    runs. `help` lists the commands whose "script" handles `--help`, and those for which `--help`
+    shows the help "page". Variables that settings.conf assigns count as defined.
     """
 
     def __init__(self, session: Session) -> None:
@@ -63,7 +63,7 @@ class Lint:
         yield from self._shadowed(projects)
 
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
-        """Yield the commands that others of the same name hide; for a project they are hints."""
+        """Yield the commands that others of the same name hide; in a project, these are hints."""
         catalog = Catalog(self._session.plugins_known, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
         for command in contents(catalog, (), deep=True).commands:

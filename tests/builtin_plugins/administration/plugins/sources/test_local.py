@@ -408,7 +408,7 @@ def test_a_dropped_in_directory_named_like_a_word_of_the_program(
     write_tree(made.root / "plugins" / word, plugin_files("demo/hi"))
     row = listed(made)[word]
     place = made.root / "plugins" / word
-    rule = "use a-z, 0-9 and ._-; self, help and setup are reserved"
+    rule = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
     reason = f"{place}: is not a valid plugin name; rename the directory: {rule}"
     assert (row["state"], row["reason"]) == ("broken", reason)
     assert made.run("demo", "hi").status == 2

@@ -27,7 +27,7 @@ Install = Callable[..., Made]
 
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 BUILT = (
-    "acme-cli at commit {} has no wheel. Building one runs the package's own code. The new "
+    "acme-cli at commit {} has no wheel; building one runs the package's own code, and the new "
     "commands are shown after the build\n"
 )
 

@@ -171,7 +171,7 @@ def test_a_name_that_is_taken(environment: Environment, tmp_path: Path) -> None:
         twin = wheel(tmp_path, "a-twin", "1", "", points={name: "twin.plugin"})
         refused = plugin(made, "add", str(twin))
         assert refused.status == 1
-        assert f"a-twin: its entry point {name} has the name of one of {owner}; " in refused.stderr
+        assert f"a-twin: {owner} also has an entry point named {name}; " in refused.stderr
     assert listed(made).keys() == {"acme-cli"}
 
 

@@ -107,7 +107,8 @@ def test_entries_that_cannot_be_added(install: Install, tmp_path: Path) -> None:
     assert plugin(made, "add", "loose").all == (
         1,
         "",
-        f"cli: loose: {lacks}; ask Ann for one, or add it from its source: {repository.url}\n",
+        f"cli: loose: {lacks}; ask Ann for one, or add the plugin from its source: "
+        f"{repository.url}\n",
     )
     done = plugin(made, "add", "alone")
     assert f"cli: alone: {lacks}; add one to the catalogue, or " in done.stderr
