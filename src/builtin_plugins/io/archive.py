@@ -83,10 +83,7 @@ def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: flo
 
 
 def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
-    """Yield the members of an archive in stored order.
-
-    Raises OperationError, or one of _BROKEN for a damaged archive.
-    """
+    """Yield the members of an archive in stored order. Raises OperationError or one of _BROKEN."""
     is_zip = file.read(2) == b"PK"
     file.seek(0)
     if is_zip:
