@@ -9,8 +9,8 @@
 Nothing read here is trusted: each entry is checked before it is used.
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
-then go to the local file, which has the same format and is read second: the keys of an entry
-replace those of the shared entry of the same name.
+then go to the local file, which has the same format. The keys of an entry in it replace those of
+the shared entry of the same name.
 """
 
 import os

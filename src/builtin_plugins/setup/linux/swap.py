@@ -133,7 +133,7 @@ def find_sudo(places: Places, environ: Mapping[str, str]) -> str | None:
     if missing and sudo is None:
         names = ", ".join(variable(places.tool, suffix) for suffix in PATHS)
         what = f"no permission to write to {', '.join(missing)}, and sudo is not installed"
-        raise OperationError(what, f"run it as root, or set {names} to your own paths")
+        raise OperationError(what, f"run setup as root, or set {names} to your own paths")
     return sudo if missing else None
 
 

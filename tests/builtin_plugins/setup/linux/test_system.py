@@ -120,7 +120,7 @@ def test_without_rights_and_sudo_it_says_so_before_a_download(site: httpserver.S
     assert done.returncode == 1
     assert done.stderr == (
         "error: no permission to write to /opt, /usr/local/bin, /usr/share/applications, and sudo "
-        "is not installed; run it as root, or set TOOL_INSTALL_DIR, TOOL_BIN_DIR, "
+        "is not installed; run setup as root, or set TOOL_INSTALL_DIR, TOOL_BIN_DIR, "
         "TOOL_DESKTOP_FILE to your own paths\n"
     )
     assert site.requests == []

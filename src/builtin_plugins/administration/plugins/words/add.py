@@ -47,7 +47,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
                                 a repository to build a package from
 
     In an installation made from a team's repository, the plugin is added only for you, in
-    plugins/registry.local.json. With --team it is recorded in the shared registry.json.
+    plugins/registry.local.json. With --team, it is recorded in the shared registry.json.
 
     The new commands and Python hooks are shown first, without running the plugin's code.
     In a terminal, you are then asked whether to add the plugin; without one, it is added

@@ -42,7 +42,7 @@ def bring_in(
     if missing and not dry_run:
         ask_to_continue("Install these plugins?", yes, "nothing was changed")
         if failed := for_each(session, missing, partial(_bring, session, timeout=timeout)):
-            raise OperationError(f"not installed: {', '.join(failed)}", "run it again")
+            raise OperationError(f"not installed: {', '.join(failed)}", "run the command again")
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
     if not missing:
@@ -91,7 +91,7 @@ def bring(
     """
     entry = checked_entry(entry)
     if not entry.version_dir:
-        raise OperationError("no commit or sha256 is recorded", "remove it, then add it again")
+        raise OperationError("no commit or sha256 is recorded", "remove and re-add the plugin")
     with transaction(session, timeout) as tx:
         source = make_source(entry)
         staged = source.kept_version(tx) or source.fetch(tx)

@@ -87,7 +87,7 @@ def test_an_entry_without_a_checksum_cannot_be_restored(install: Install) -> Non
     entry = {"name": "acme", "kind": "pip", "source": "acme", "version": "1.0"}
     made = install({"plugins/registry.json": json.dumps({"version": "1.0.0", "plugins": [entry]})})
     refused = plugin(made, "sync")
-    said = "no commit or sha256 is recorded; remove it, then add it again"
+    said = "no commit or sha256 is recorded; remove and re-add the plugin"
     assert (refused.status, refused.stderr) == (1, f"cli: {said}\n")
 
 
