@@ -146,14 +146,15 @@ def write_registry(plugins_dir: str, registry: Registry) -> None:
     """Write the registry to its files; the caller holds `exclusive`. Raises OSError.
 
     A symbolic link is followed, so that a team's file can stay where it is shared. The copy beside
-    it is used if the file is damaged later. The local registry is written if there is one.
+    it is used if the file is damaged later. The local registry, if there is one, is written last:
+    an entry that moves to the shared registry is then always in at least one of them.
     """
-    if registry.local is not None:
-        _write(local_path(plugins_dir), registry.local)
     if registry.exists or registry.values["plugins"]:
         _write(os.path.realpath(registry_path(plugins_dir)), registry.values)
         with suppress(OSError):  # only a backup
             _write(os.path.join(plugins_dir, LAST), registry.values)
+    if registry.local is not None:
+        _write(local_path(plugins_dir), registry.local)
 
 
 def _write(path: str, values: dict[str, Any]) -> None:

@@ -71,13 +71,14 @@ class Scene:
             "remove-git": ["remove", "cloned"],
             "remove-archive": ["remove", "packed"],
             "remove-dropped": ["remove", "dropped"],
+            "share": ["add", str(self.packed), "--team"],
             "adopt": ["list"],
         }[name]
 
 
 NAMES = [
     "add-local", "add-git", "add-archive", "update", "rollback", "sync", "disable",
-    "remove-local", "remove-git", "remove-archive", "remove-dropped", "adopt",
+    "remove-local", "remove-git", "remove-archive", "remove-dropped", "share", "adopt",
 ]  # fmt: skip
 
 
@@ -86,7 +87,16 @@ def scene(shared_install: Install, tmp_path_factory: pytest.TempPathFactory) -> 
     return Scene(shared_install(), tmp_path_factory.mktemp("scene"))
 
 
-SAMPLE = ("add-archive", "update", "remove-git")
+def make_personal(plugins: Path, name: str) -> None:
+    """Move the entry of a plugin from registry.json to registry.local.json."""
+    shared = json.loads((plugins / "registry.json").read_text())
+    own = [one for one in shared["plugins"] if one["name"] == name]
+    shared["plugins"] = [one for one in shared["plugins"] if one["name"] != name]
+    (plugins / "registry.local.json").write_text(json.dumps({**shared, "plugins": own}))
+    (plugins / "registry.json").write_text(json.dumps(shared))
+
+
+SAMPLE = ("add-archive", "update", "remove-git", "share")
 CASES = [
     (name, error)
     for name in NAMES
@@ -99,18 +109,21 @@ CASES = [
 def test_a_change_that_is_broken_off(
     scene: Scene, tmp_path: Path, shim: Path, name: str, error: int
 ) -> None:
-    """FULL_SWEEP=1 breaks each command at each step, else three of them at each 11th."""
+    """FULL_SWEEP=1 breaks each command at each step, else four of them at each 11th or 4th."""
     made, before = scene.made, tmp_path / "before"
     shutil.copytree(scene.plugins, before, symlinks=True)
     if name == "adopt":
         write_tree(before / "late", plugin_files("late/hi"))
+    if name == "share":
+        make_personal(before, "packed")
     asked = {
         "root": str(made.root),
         "before": str(before),
         "launcher": str(made.launcher),
         "words": ["self", "plugin", *scene.words(name)],
     }
-    result = run_sweep("plugins", asked, shim, error=error, stride=11, home=made.home)
+    stride = 4 if name == "share" else 11  # five steps lie between the writes of two files
+    result = run_sweep("plugins", asked, shim, error=error, stride=stride, home=made.home)
     assert result["steps"] > 3
 
 
