@@ -14,9 +14,10 @@ _SCHEMAS = Path(__file__).parents[2] / "core" / "schema"
 _ORDER = ("command", "category", "cli", "plugin", "project", "registry", "catalogue")
 _HEAD = """# File formats
 
-This page lists the keys of all files. It is made from the JSON Schemas in `core/schema/` of every
-installation. Files that the program writes name their schema in `$schema`, so that editors complete
-and check them. `cli self lint` checks them, too. [The reference](reference.md) explains the keys.
+This page lists the keys of all files. It is generated from the JSON Schemas in `core/schema/` of
+every installation. Files that the program writes name their schema in `$schema`, so that editors
+can complete and check the keys. `cli self lint` checks the files, too. [The
+reference](reference.md) explains the keys.
 """
 
 

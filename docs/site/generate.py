@@ -55,7 +55,7 @@ def installer(address: str) -> str:
   if [ ! -e "$bin/cli" ]; then ln -sf "$env/bin/cli" "$bin/cli"; fi
   case ":$PATH:" in
     *":$bin:"*) ;;
-    *) echo "Add it to your PATH: export PATH=\\"$bin:\\$PATH\\"" >&2 ;;
+    *) echo "$bin is not on PATH; to add it: export PATH=\\"$bin:\\$PATH\\"" >&2 ;;
   esac"""
     values = {"WHAT": "cli-host", "ADDRESS": f"{address}install.sh", "INIT": steps}
     return filled("installer", **values)["install.sh"]
@@ -131,7 +131,7 @@ def commands_of(session: str) -> str:
 
 def self_page() -> Iterator[str]:
     """Yield the page with the help text of every `self` command."""
-    yield "# The `self` commands\n\nThe help page of each command of `self`.\n"
+    yield "# The `self` commands\n\nThis page shows the help page of each `self` command.\n"
     with tempfile.TemporaryDirectory() as directory:
         environ = {
             "PATH": os.environ["PATH"],
