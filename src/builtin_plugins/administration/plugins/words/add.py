@@ -38,7 +38,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
     SOURCE is one of:
       name                      a plugin in a catalogue that cli.json names
-      ./directory               a directory, which is linked: edits take effect at once
+      ./directory               a linked directory: edits take effect at once
       user/repo, a git address  a repository to clone (https, ssh, git, file)
       .tar.gz, .zip             an archive: a path or an https address
       .whl                      a wheel: a path or an https address
