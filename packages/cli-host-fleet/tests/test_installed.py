@@ -45,7 +45,7 @@ def test_the_program_there_runs_with_its_own_sources(there: Cli) -> None:
     assert mine.hosts()["web01"]["stdout"] == "do mine a b\n"
 
 
-def test_check_tells_what_differs(there: Cli) -> None:
+def test_check_reports_differences(there: Cli) -> None:
     _edit(there, "web02", "main.sh")
     _edit(there, "web02", "extra.txt")
     _edit(there, "web01", ".env")

@@ -271,7 +271,7 @@ def test_a_reader_that_goes_away_ends_the_run(cli: Cli, mark: str) -> None:
     assert _gone(cli, mark)()
 
 
-def test_no_room_for_the_output_is_told(cli: Cli) -> None:
+def test_no_room_for_the_output_is_reported(cli: Cli) -> None:
     cli.command("echo hi\n")
     with open("/dev/full", "wb") as full:
         process = cli.start("run", *cli.on("web01"), "demo", "do", stdout=full)

@@ -22,7 +22,7 @@ _MODULES = sorted(_SOURCE.glob("*.py"))
 @pytest.mark.parametrize(
     ("kind", "justified"),
     [
-        # The engine calls these; the docstring says why each is overridden.
+        # The engine calls these; the docstring explains why each is overridden.
         (Connection, {"_start", "_handle_read", "_handle_write", "_close_stream", "_close"}),
         (_Groups, set()),
     ],

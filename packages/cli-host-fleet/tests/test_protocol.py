@@ -71,7 +71,7 @@ _STATUS = b"\x1e0123456789abcdef status 3\n"
         (b"", b""),
     ],
 )
-def test_reports_are_told_from_text_wherever_they_are_cut(text: bytes, kept: bytes) -> None:
+def test_reports_are_found_in_text_wherever_they_are_cut(text: bytes, kept: bytes) -> None:
     whole = b"banner\n" + MARK + text + _STATUS
     for cut in range(len(whole)):
         reports = Reports(_NONCE, 1)

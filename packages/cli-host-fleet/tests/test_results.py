@@ -57,7 +57,7 @@ def test_exit_status(states: str, status: int) -> None:
         (Ending(True, False, stopped="interrupted", ssh_status=-9), False),
     ],
 )
-def test_an_end_that_nobody_confirmed_is_told(ending: Ending, doubt: bool) -> None:
+def test_an_end_that_nobody_confirmed_is_reported(ending: Ending, doubt: bool) -> None:
     assert judge(ending)[2].endswith("did not confirm that the command ended") == doubt
 
 

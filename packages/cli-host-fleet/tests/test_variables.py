@@ -109,7 +109,7 @@ def test_values_with_anything_in_them(cli: Cli) -> None:
     assert done.hosts()["web01"]["stdout"] == value
 
 
-def test_declared_arguments_are_checked_here_and_told_there(cli: Cli) -> None:
+def test_declared_arguments_are_checked_here_and_set_there(cli: Cli) -> None:
     cli.command(_SHOW, args=[{"name": "names..."}, {"name": "--force"}])
     seen = _seen(cli, "demo", "do", "ARG_FORCE", "ARG_NAMES_COUNT")
     assert seen == {"ARG_FORCE": "false", "ARG_NAMES_COUNT": "2"}

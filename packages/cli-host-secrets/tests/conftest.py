@@ -1,8 +1,8 @@
 """An installation in a temporary directory, the tools that keep secrets, and stand-ins for them.
 
 `pass` with gpg, `age`, `sops` and `keyring` are the real ones. `op`, `vault`, `bao`, `aws` and
-`gcloud` need an account or a server: the programs in `stand_ins` answer as their documentation
-says.
+`gcloud` need an account or a server: the programs in `stand_ins` replace them, and print what
+their documentation describes.
 """
 
 from __future__ import annotations

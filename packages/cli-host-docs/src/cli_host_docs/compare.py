@@ -3,8 +3,8 @@
 `breaking`: a call that worked may fail or behave differently. `compatible`: every call works as
 before. `text`: only descriptions change.
 
-Commands and arguments are compared by three sets of short texts: what they *offer* (removal is
-breaking), what they *demand* (an addition is breaking), and what they *say*.
+Commands and arguments are compared by what they *offer* (a removal is breaking), by what they
+*demand* (an addition is breaking), and by their *texts*.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Difference(NamedTuple):
 class _Profile(NamedTuple):
     offers: set[str]
     demands: set[str]
-    says: dict[str, Any]
+    texts: dict[str, Any]
 
 
 def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Difference]:
@@ -94,8 +94,8 @@ def _changes(old: _Profile, new: _Profile) -> Iterator[Change]:
         (BREAKING, new.demands - old.demands),
     ):
         yield from ((kind, f"{what} was added") for what in added)
-    for key, text in new.says.items():
-        if text != old.says[key]:
+    for key, text in new.texts.items():
+        if text != old.texts[key]:
             yield TEXT, f"{key} was changed"
 
 
@@ -143,8 +143,8 @@ def _argument_profile(argument: Argument) -> _Profile:
         "conflict with": own("conflicts"),
         "effect": _EFFECTS.get(facts.value_of(argument, "effects", ""), ()),
     }
-    says = {"name": argument.bare_name, "placeholder": argument.value}
-    return _Profile(_named(offers), _named(demands), says | {"description": argument.description})
+    texts = {"name": argument.bare_name, "placeholder": argument.value}
+    return _Profile(_named(offers), _named(demands), texts | {"description": argument.description})
 
 
 def _named(values: dict[str, Any]) -> set[str]:
