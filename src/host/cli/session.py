@@ -182,7 +182,9 @@ class Session:
     @property
     def caller(self) -> Mapping[str, str]:
         """The caller's environment, without the variables that an outer run has set."""
-        return self.installation.caller
+        from host.run.nested import without_outer_run  # there may be no installation
+
+        return without_outer_run(self.environ, self.layout.root)
 
     def layers(
         self,
