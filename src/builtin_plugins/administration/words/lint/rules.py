@@ -95,7 +95,7 @@ def hooks(path: str) -> Iterator[Finding]:
     try:
         compile(source, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as failure:
-        what, line = f"is not Python: {failure}", getattr(failure, "lineno", None) or 1
+        what, line = f"is not valid Python: {failure}", getattr(failure, "lineno", None) or 1
     if not what and not read_source(source)[0]:
         what = "no function is marked with @hookimpl, so no hook is called"
     if what:
