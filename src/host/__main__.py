@@ -113,7 +113,12 @@ def prepare_run(
     may_ask: bool,
     assume_yes: bool,
 ) -> "process.Exec | None":
-    """Return the process to execute, or None if the words ask for a listing or a help page."""
+    """Return the process to execute, or None if the words ask for a listing or a help page.
+
+    The order: find the command, check that it may run here (system, trust), parse the arguments,
+    read the variables, check the required variables and programs, resolve the secrets, plan the
+    process, ask for confirmation.
+    """
     from host.run.catalog import Catalog
 
     catalog = Catalog(lock, around=installation.around)

@@ -128,7 +128,7 @@ def test_an_option_raises_the_effects(declared: Any) -> None:
     question = declared("destroy").answer("more__args", given).question
     assert question == "Run cli more args --purge dev? It may destroy something."
     with pytest.raises(
-        CallError, match='refused by --read-only: the effects of this call: "destroy"'
+        CallError, match='--read-only refuses this call, because its effects are "destroy"'
     ):
         declared("destroy", read_only=True).answer("more__args", given)
 

@@ -82,6 +82,6 @@ def test_nonsense(cli: Cli, program: str) -> None:
     """The error does not show the output, which may be a secret. (gcloud may print any text.)"""
     cli.stand_in()
     text = errors(cli, REFERENCES[program], STAND_IN_FAULT="nonsense")
-    said = "op inject did not fill in its template" if program == "op" else "is not JSON"
+    said = "op inject did not return the values" if program == "op" else "is not JSON"
     assert said in text
     assert "hush" not in text

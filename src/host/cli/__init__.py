@@ -1,1 +1,1 @@
-"""Everything that the program does itself: listings, help pages, `self`."""
+"""The program's own output: listings, help pages, Tab completion, questions, `self`."""

@@ -44,7 +44,7 @@ def broken_at(word: str, breaks: str, quote: str) -> int:
 
 
 def bash_candidate(word: str, quote: str) -> str:
-    """Return a word with backslashes for bash, unchanged inside quotes."""
+    """Return `word` escaped for bash, or unchanged if the user has opened the quote `quote`."""
     if quote:
         return word
     return "".join(sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word)

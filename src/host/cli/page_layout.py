@@ -73,7 +73,7 @@ class Page:
     def row(self, name: str, text: Sequence[str], column: int, style: str = "name") -> list[str]:
         """Return the lines of a printable name with its text beside it, starting at `column`.
 
-        If the name is too long, a terminal shows the text below it.
+        On a terminal, the text begins on the next line if the name is too long.
         """
         label, gap = self.terminal.styled(name, style), column - width_of(name)
         if gap < _GAP and text[0] and self.terminal.is_interactive:

@@ -47,7 +47,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
 
 
 class _Look(environment.SourceReader):
-    """Reads `envs` and `.env` files, and the names in settings.conf; calls no provider."""
+    """Reads `envs`, the `.env` files and the names in settings.conf, but calls no provider."""
 
     def read(self, source: Source) -> None:
         try:

@@ -75,7 +75,7 @@ class Match:
 
     @property
     def shadows(self) -> tuple[str, ...]:
-        """The places of the shadowed commands in `nodes`."""
+        """The place of each command in `nodes` that this one shadows."""
         return tuple([one.place for one in self.nodes[1:] if self.kind == "command"])
 
 

@@ -330,7 +330,7 @@ def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_pa
     (there / "acme").unlink()
     (there / "acme").symlink_to(target / "core" / "acme")
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    assert "\nits name on PATH: acme\nnext: acme self new command team hello\n" in shown
+    assert "\nthe command on PATH: acme\nnext: acme self new command team hello\n" in shown
     for shell, offered in (("/bin/zsh", True), ("/bin/tcsh", False)):
         env = {**path, "SHELL": shell}
         shown = made.run("self", "init", str(target), "--name", "acme", env=env).stdout

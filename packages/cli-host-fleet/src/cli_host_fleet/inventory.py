@@ -84,7 +84,8 @@ def _group(name: str, listed: Any) -> _Group:
     hosts, children = listed.get("hosts") or [], listed.get("children") or []
     variables = listed.get("vars") or {}
     if not (_are_names(hosts) and _are_names(children) and isinstance(variables, dict)):
-        raise FleetError(f'inventory: group "{name}": expected lists of names and a vars object')
+        wrong = '"hosts" and "children" must be lists of names, "vars" an object'
+        raise FleetError(f'inventory: group "{name}": {wrong}')
     return _Group(hosts, children, variables)
 
 

@@ -152,7 +152,10 @@ def order(
     argv: Sequence[str],
     requires: Iterable[Sequence[str]] = (),
 ) -> bytes:
-    """Return the bytes to send after the archive; `requires`: programs, versions and hints."""
+    """Return the bytes to send after the archive: what to run, and with which environment.
+
+    Each item of `requires` is a program, its version and its hint.
+    """
     needs = [text for each in requires for text in each]
     variables = [f"{name}={value}" for name, value in environment.items()]
     return items(

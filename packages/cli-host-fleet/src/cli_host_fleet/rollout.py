@@ -15,7 +15,7 @@ class Amount:
 
     @classmethod
     def parse(cls, text: str) -> Amount:
-        """Parse "3" or "25%"; raises ValueError."""
+        """Parse "3" or "25%". Raises ValueError for any other text."""
         digits = text.removesuffix("%")
         if not (digits.isascii() and digits.isdigit()):
             raise ValueError(f"{text!r}: expected a number of hosts or a percentage such as 25%")

@@ -79,7 +79,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
 def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
     """Run and show the job, and record the failed hosts.
 
-    Return the exit status, or end this process by the signal that stopped the run.
+    Return the exit status, or end this process with the signal that stopped the run.
     """
     view = TextView(1, 2, os.environ) if form == "text" else JsonView(sys.stdout.buffer, form)
     fleet = Fleet(job, options, view)

@@ -101,9 +101,8 @@ class Offer:
             raise CallError(f"{shlex.join([*words, *args])} would run another command")
         effects = program.effects(command, args)
         if self._choice.read_only and effects != "read":
-            raise CallError(
-                f'{" ".join(words)}: refused by --read-only: the effects of this call: "{effects}"'
-            )
+            refusal = f'--read-only refuses this call, because its effects are "{effects}"'
+            raise CallError(f"{' '.join(words)}: {refusal}")
         call = Call(program, command, args)
         return replace(call, question=self._question(call, effects))
 

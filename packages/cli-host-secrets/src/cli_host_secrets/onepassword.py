@@ -30,5 +30,5 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     except HostError as failure:
         return answers | dict.fromkeys(usable, failure)
     if len(parts) != len(usable) + 2:
-        return answers | dict.fromkeys(usable, HostError("op inject did not fill in its template"))
+        return answers | dict.fromkeys(usable, HostError("op inject did not return the values"))
     return answers | dict(zip(usable, parts[1:-1], strict=True))

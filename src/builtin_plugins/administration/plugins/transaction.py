@@ -101,9 +101,9 @@ def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[T
 
 @contextmanager
 def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
-    """Lock the registry, read it and reconcile `plugins/` with it.
+    """Lock `plugins/`, reconcile it with the registry, and yield the registry and the undo steps.
 
-    The end of the block writes the registry, which makes the change take effect. If the block or
+    The end of the block writes the registry, which completes the change. If the block or
     the writing fails, the undo steps of the block run. Either way, `plugins/` is then reconciled.
     """
     plugins_dir = tx.plugins_dir

@@ -1,7 +1,7 @@
 """The launcher `core/<name>`: an executable that starts the host with this interpreter.
 
-A file in the environment lists the installations that use it, one path per line. install.sh also
-reads this file.
+A file in the virtual environment lists the installations that use this environment, one path per
+line. install.sh also reads that file.
 """
 
 import os

@@ -140,7 +140,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     """Add what the staged files lack: launcher, library, cli.json and git's ignore patterns."""
     root, launcher = tx.tree, os.path.join(tx.tree, "core", name)
     if os.path.lexists(launcher):
-        what = f"{source.entry.source}: core/{name} is where this machine's launcher goes"
+        what = f"{source.entry.source}: core/{name} is in the way of this machine's launcher"
         raise OperationError(what, f"remove it there with git rm core/{name}, or use --name")
     for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)

@@ -86,7 +86,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
     # The script that pip made uses the installation with its name in the data directory.
     usual = session.layout.default and (session.program, session.layout.root) == (name, str(root))
     if found and (usual or os.path.realpath(found) == os.path.realpath(launcher)):
-        yield f"its name on PATH: {name}"
+        yield f"the command on PATH: {name}"
         path = name
     elif found:
         link = f"ln -s {path} ~/.local/bin/NAME"

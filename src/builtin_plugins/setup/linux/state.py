@@ -1,7 +1,7 @@
-"""Check which files of a tool setup made, and whether the tool is installed.
+"""Check which of a tool's files `setup` made, and whether the tool is installed.
 
 The functions only read files and are fast enough for a listing. They raise OSError for an
-unreadable file, because setup cannot know whether it made that file.
+unreadable file, because `setup` cannot know whether it made that file.
 """
 
 import os

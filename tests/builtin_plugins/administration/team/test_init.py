@@ -109,7 +109,7 @@ def test_a_tracked_launcher_is_not_used(team: Team) -> None:
     done = team.init()
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
-        f"cli: {team.repository.url}: core/acme is where this machine's launcher goes; "
+        f"cli: {team.repository.url}: core/acme is in the way of this machine's launcher; "
         "remove it there with git rm core/acme, or use --name\n"
     )
     assert not team.root.exists()
