@@ -102,7 +102,7 @@ def _span(ratios: Sequence[float]) -> str:
 
 
 def _goals(found: dict[str, Any]) -> Iterator[str]:
-    yield "| case | measured | at most | |"
+    yield "| case | measured | at most | result |"
     yield "|---|---|---|---|"
     for case, ratios in _ratios(found, what=None).items():
         limit, base = _GOALS[case]

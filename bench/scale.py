@@ -21,15 +21,15 @@ from report import PAGE, between
 _SIZES = ((1000, 10), (10_000, 100), (100_000, 1000))  # commands, plugins
 _CASES = {
     "run": ("cat000", "cmd00000"),
-    "a Tab in a category of 100": ("--complete", "zsh", "cat000", "cmd"),
-    "a Tab at the root": ("--complete", "zsh", ""),
-    "listing of a category of 100": ("cat000",),
+    "Tab completion in a category of 100 commands": ("--complete", "zsh", "cat000", "cmd"),
+    "Tab completion at the root": ("--complete", "zsh", ""),
+    "listing of a category of 100 commands": ("cat000",),
     "root": (),
     "`self list --format json`": ("self", "list", "--format", "json"),
     "`self search`": ("self", "search", "number 42"),
-    "a misspelt word": ("cat000", "cmd0000x"),
+    "a misspelt command": ("cat000", "cmd0000x"),
     "`self plugin list`": ("self", "plugin", "list"),
-    "the first run after a plugin came": ("--lock", "cat000", "cmd00000"),
+    "the first run after a plugin was added": ("--lock", "cat000", "cmd00000"),
 }
 
 
