@@ -72,7 +72,7 @@ def test_from_a_server_added_run_updated_rolled_back(
     said = (
         f"acme: 1.0 ({first[:12]}) → 2.0 ({second[:12]})\n"
         "  + demo bye  says bye\n"
-        "  ~ demo hi  says hi [sudo]\n"
+        "  ~ demo hi   says hi [sudo]\n"
         "  ! new sudo: demo hi\n"
         "  ! new variables: GREETING\n"
     )
