@@ -98,7 +98,8 @@ def _ratios(found: dict[str, Any], **wanted: object) -> dict[str, list[float]]:
 def _span(ratios: Sequence[float]) -> str:
     low, high = min(ratios), max(ratios)
     digits = 0 if low >= 20 else 1 if low >= 5 else 2
-    return f"{low:.{digits}f} to {high:.{digits}f}" if len(ratios) > 1 else f"{low:.{digits}f}"
+    ends = dict.fromkeys([f"{low:.{digits}f}", f"{high:.{digits}f}"])
+    return " to ".join(ends)
 
 
 def _goals(found: dict[str, Any]) -> Iterator[str]:
@@ -119,7 +120,7 @@ def _goals(found: dict[str, Any]) -> Iterator[str]:
 def _peers(found: dict[str, Any]) -> Iterator[str]:
     names = [name for name in _COLOURS if name == "cli" or name in found["versions"]]
     for what, title in _KINDS.items():
-        yield f"| {title}: number of commands | {' | '.join(names)} |"
+        yield f"| {title}, as a ratio to the floor: commands in the tree | {' | '.join(names)} |"
         yield f"|---|{'---|' * len(names)}"
         for size in (10, 100, 1000, 10_000):
             ratios = _ratios(found, what=what, size=size)

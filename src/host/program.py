@@ -222,7 +222,7 @@ class Program:
 
         `words` may also name a command of `self`. `environ` replaces the caller's environment;
         `options` are those of `subprocess.run`. A command with `confirm` asks its question, even if
-        this command was run with `--yes`. Set CLI_YES if the user has already agreed.
+        the calling command was run with `--yes`. If the user has already agreed, set CLI_YES.
         Raises MissingError, OSError and subprocess.SubprocessError::
 
             done = program.run(("deploy", "status"), ["--short"], capture_output=True, text=True)

@@ -143,7 +143,7 @@ def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
 
 
 def home(environ: "Mapping[str, str]") -> str:
-    """Return the caller's home directory, from HOME or the user database, or `/` without both."""
+    """Return the caller's home directory, from HOME or the user database, or `/`."""
     return environ.get("HOME") or from_system("HOME") or "/"
 
 

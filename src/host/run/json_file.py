@@ -31,7 +31,7 @@ class NotStrictError(ValueError):
 
 
 class Number(float):
-    """A number with a fraction or exponent; `str` returns it as written, such as 3.10."""
+    """A number with a fraction or exponent, such as 3.10; `str` returns it as written."""
 
     def __init__(self, text: str) -> None:
         self.text = text

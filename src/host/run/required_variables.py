@@ -95,7 +95,7 @@ def check_required(
         value = layers.get(name)
         faults[name] = name.fault(value or None)
         if value == "" and name in layers.system:
-            faults[name] = "must have a value in your environment, or be unset there"
+            faults[name] = "is empty in your environment (give it a value there, or unset it)"
     wrong = [name for name in names if faults[name]]
     if not wrong:
         return

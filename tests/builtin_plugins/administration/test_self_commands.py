@@ -211,7 +211,7 @@ def test_env_tells_of_files_and_required_variables_that_are_missing(traced: Made
         assert missing == (
             f"cli: warning: {folder}/.env.local: this environment file does not exist"
         )
-        empty = "TIMEOUT must have a value in your environment, or be unset there"
+        empty = "TIMEOUT is empty in your environment (give it a value there, or unset it)"
         assert required.startswith(
             f"cli: warning: {folder}/command.json: {empty}; NEEDED must be set; "
         )

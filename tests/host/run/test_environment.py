@@ -187,7 +187,7 @@ def test_required_envs(install):
     file = made.root / "commands/demo/show/command.json"
     result = made.run("demo", "show", env={"HERE": ""})
     assert (result.status, result.stdout) == (1, "")
-    here = "HERE must have a value in your environment, or be unset there"
+    here = "HERE is empty in your environment (give it a value there, or unset it)"
     assert result.stderr.startswith(
         f"cli: {file}: EMPTY must be set; NOWHERE must be set; {here}; export th"
     )

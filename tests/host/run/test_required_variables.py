@@ -59,8 +59,8 @@ FAULTS = {
     "two": ({"PLAIN": None, "API_URL": None}, "PLAIN must be set; API_URL must be set; "
             "API_URL: ask Ada; export them, or set them in config/settings.conf, a file in "
             "env_files, or envs"),
-    "empty": ({"API_URL": ""}, "API_URL must have a value in your environment, or be unset there; "
-              "ask Ada"),
+    "empty": ({"API_URL": ""}, "API_URL is empty in your environment (give it a value there, "
+              "or unset it); ask Ada"),
 }  # fmt: skip
 
 

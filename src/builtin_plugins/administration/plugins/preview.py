@@ -65,7 +65,7 @@ def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
 
 
 def _uses(found: PluginVersion) -> dict[str, list[str]]:
-    """Return the names of the things that a plugin uses, by kind."""
+    """Return what a plugin uses, by kind: its hooks, variables, programs and so on."""
     commands = found.commands.values()
     needs = make_source(found.entry).needs(found)
     return {

@@ -51,7 +51,7 @@ def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractConte
 
 
 def reconcile_if_free(plugins_dir: str) -> None:
-    """Reconcile before the lock is built, unless another process is changing plugins.
+    """Reconcile `plugins/` before `cli.lock` is built, unless another process is changing plugins.
 
     A registry that cannot be read or written stays as it is; plugins work without it.
     """

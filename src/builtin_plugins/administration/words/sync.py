@@ -32,7 +32,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
         update = f"update it with: {session.program} self update"
-        raise OperationError(f"{root} is the program's own checkout", update)
+        raise OperationError(f"self sync cannot update the program's own checkout {root}", update)
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)
     with transaction(session, timeout) as tx:
@@ -57,7 +57,7 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     git = tx.git(root)
     address, old, new = fetch_newest(git)
     if old == new:
-        session.show_lines(f"{session.program}: {old[:12]} is the newest")
+        session.show_lines(f"{session.program}: {old[:12]} is the newest commit")
         return
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = tx.git(os.path.join(tx.area, "aside.git"))

@@ -47,7 +47,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         if format == "json":
             session.show_json({"version": now, "newest": newest})
             return
-        session.show_lines(f"{now} is the newest" if now == newest else f"{now} → {newest}")
+        session.show_lines(f"{now} is the newest version" if now == newest else f"{now} → {newest}")
         if check:
             return
         if now == newest:

@@ -42,7 +42,7 @@ def test_nothing_of_a_source_distribution_runs_before_the_question(
     assert plugin(made, "update").status == 0
     assert made.run("cloud", "py").stdout == "py 2.0\n"
     mark.unlink()
-    assert plugin(made, "update").stdout == "acme-cli: 2.0 is the newest\n"
+    assert plugin(made, "update").stdout == "acme-cli: 2.0 is the newest version\n"
     assert not mark.exists()
     either.source(either.acme("3.0"), tmp_path / "nowhere" / "mark")
     failed = plugin(made, "update")
@@ -87,7 +87,7 @@ def test_a_newer_source_beside_an_older_wheel(environment: Environment, tmp_path
     assert plugin(made, "remove", "acme-cli").status == 0
     assert plugin(made, "add", "pip:acme-cli>=1.5").status == 0
     assert registry(made)["acme-cli"]["version"] == "2.0"
-    assert plugin(made, "update").stdout == "acme-cli: 2.0 is the newest\n"
+    assert plugin(made, "update").stdout == "acme-cli: 2.0 is the newest version\n"
 
 
 def test_what_is_not_to_be_had_is_not_offered_to_be_built(either: Environment) -> None:

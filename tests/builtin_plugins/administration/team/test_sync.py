@@ -31,7 +31,7 @@ def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
     assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
     assert team.colleague.run("ops", "bye").all == (0, "hi\n", "")
     assert team.status() == ""
-    nothing = f"acme: {new[:12]} is the newest\nevery plugin is already installed\n"
+    nothing = f"acme: {new[:12]} is the newest commit\nevery plugin is already installed\n"
     assert team.colleague.run("self", "sync").all == (0, nothing, "")
     assert team.colleague.run("self", "plugin", "rollback", "ops").status == 0
     assert team.colleague.run("ops", "bye").status == 2
@@ -89,7 +89,8 @@ def test_a_link_that_comes_is_refused(team: Team, target: str) -> None:
 def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -> None:
     made = install({"pyproject.toml": '[project]\nname = "cli-host"\n'})
     (made.root / ".git").mkdir()
-    said = f"{made.root} is the program's own checkout; update it with: cli self update"
+    said = f"self sync cannot update the program's own checkout {made.root}"
+    said += "; update it with: cli self update"
     assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
 
 

@@ -67,7 +67,7 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     made.write({"config/settings.conf": "A=1\n", "core/lib/own.sh": "# mine\n"})
     current = made.launcher.read_text()
     made.launcher.write_text(current + "# older\n")  # as a kill may leave it
-    assert made.run("self", "update").all == (0, "0.1.0 is the newest\n", "")
+    assert made.run("self", "update").all == (0, "0.1.0 is the newest version\n", "")
     assert made.launcher.read_text() == current
     logger, launcher = source / "core/lib/logger.sh", source / LAUNCHER
     logger.write_text(logger.read_text() + "# newer\n")
@@ -135,7 +135,7 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
     what = f"{there.parent.parent}: missing or from another version of this program: {there.name}\n"
     assert what in made.run("self", "doctor").stdout
     updated = made.run("self", "update")
-    assert updated.stdout == "0.2.0 is the newest\n"
+    assert updated.stdout == "0.2.0 is the newest version\n"
     assert f"{schema}: kept because you changed it" in updated.stderr
     assert there.read_text() == logger.read_text()
     assert schema.read_text() == "mine\n"
@@ -173,7 +173,7 @@ def test_a_checkout_fast_forwards(
     made = Made(checkout, checkout / "core/cli", home, offline)
     made.write({"commands/own/hi/main.sh": "echo own", "config/settings.conf": "A=1\n"})
     first = repository.git("rev-parse", "HEAD")
-    assert made.run("self", "update").stdout == f"{first[:12]} is the newest\n"
+    assert made.run("self", "update").stdout == f"{first[:12]} is the newest version\n"
     _set_version(remote, "0.2.0")
     second = repository.commit({"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",))
     said = f"{first[:12]} → {second[:12]}\n"

@@ -88,7 +88,8 @@ class PluginSource:
     ) -> PluginVersion:
         """Return the staged version in the directory `root`, its entry completed from plugin.json.
 
-        Problems name paths inside `called`, because the staging area is gone when they are read.
+        Problems name paths in `called`, the source, because the user reads them when the staging
+        directory `root` has been removed.
         Raises PluginError if the directory has no contents or is a Python package.
         """
         called = called or root

@@ -47,7 +47,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         staged = make_source(entry.replaced(commit="", sha256="")).fetch(tx)
         new = staged.entry
         if _identity(new) == _identity(entry):
-            session.show_lines(f"{entry.name}: {version_text(entry)} is the newest")
+            session.show_lines(f"{entry.name}: {version_text(entry)} is the newest version")
             return
         if staged.unbuilt and dry_run:
             change = f"{version_text(entry)} → {version_text(new)}"

@@ -67,7 +67,7 @@ def test_from_a_server_added_run_updated_rolled_back(
     assert f"acme 1.0 (git, {daemon}/acme, commit {first[:12]})\n" in added.stdout
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert registry(made)["acme"]["commit"] == first
-    assert plugin(made, "update").stdout == f"acme: 1.0 ({first[:12]}) is the newest\n"
+    assert plugin(made, "update").stdout == f"acme: 1.0 ({first[:12]}) is the newest version\n"
     second = repository.commit({**UPDATED, "plugin.json": {"name": "acme", "version": "2.0"}})
     said = (
         f"acme: 1.0 ({first[:12]}) → 2.0 ({second[:12]})\n"
@@ -113,7 +113,7 @@ def test_branch_tag_and_commit(install: Install, repository: Repository, daemon:
     said = plugin(made, "update").stdout
     for index, ref in enumerate(wanted):
         if ref == "feature/x":
-            assert f"p{index}: 1.0 ({branch[:12]}) is the newest" in said
+            assert f"p{index}: 1.0 ({branch[:12]}) is the newest version" in said
         elif ref == "main":
             assert f"updated p{index}" in said
             assert registry(made)[f"p{index}"]["commit"] == third

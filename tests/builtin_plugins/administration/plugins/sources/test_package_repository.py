@@ -71,7 +71,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     again = plugin(made, "add", f"pip:{stored}")
     assert (again.status, "is already installed" in again.stdout) == (0, True)
     mark.unlink()
-    said = f"acme-cli: 1.0 ({first[:12]}) is the newest\n"
+    said = f"acme-cli: 1.0 ({first[:12]}) is the newest version\n"
     assert (plugin(made, "update").stdout, mark.exists()) == (said, False)
     second = repository.release("two")
     arrow = f"acme-cli: 1.0 ({first[:12]}) → "
