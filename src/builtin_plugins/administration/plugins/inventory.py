@@ -67,7 +67,8 @@ def inventory(session: Session, *, python: bool = True) -> list[Row]:
     """
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
-    lock = session.lock_on_disk or session.ask_plugins(python=python and not session.safe)
+    lock = session.plugins_known if python else session.lock_on_disk
+    lock = lock or session.ask_plugins(python=False)
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)
     directories = {
