@@ -157,6 +157,16 @@ def tool() -> Iterator[dict[str, str]]:
         yield run
 
 
+def installing(tool: dict[str, str], place: Path, url: str) -> dict[str, str]:
+    """Return the environment of a run that installs the archive at `url` below `place`."""
+    return {
+        **tool,
+        "TMPDIR": str(place),
+        "TOOL_INSTALL_DIR": str(place / "opt/tool"),
+        "TOOL_DOWNLOAD_URL": url,
+    }
+
+
 @pytest.fixture
 def stub_sudo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A sudo that notes its arguments and drops the environment; asked for in every case."""
@@ -213,12 +223,7 @@ def test_a_refusal_of_sudo_is_one_line(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     stub_sudo.write_text("#!/bin/sh\necho 'sudo: a password is required' >&2\nexit 1\n")
-    environ = {
-        **tool,
-        "TMPDIR": str(tmp_path),
-        "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
-        "TOOL_DOWNLOAD_URL": f"{site.address}/one",
-    }
+    environ = installing(tool, tmp_path, f"{site.address}/one")
     with pytest.raises(OperationError, match="sudo failed: sudo: a password is required"):
         setup.run([], environ, "linux")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["stub"]
@@ -234,12 +239,7 @@ def test_all_that_sudo_says_is_told(
     """Only the last line of it was."""
     words = "sudo: unable to resolve host\\nSorry, try again.\\n\\nsudo: 3 incorrect attempts"
     stub_sudo.write_text(f"#!/bin/sh\nprintf '{words}\\n' >&2\nexit 1\n")
-    environ = {
-        **tool,
-        "TMPDIR": str(tmp_path),
-        "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
-        "TOOL_DOWNLOAD_URL": f"{site.address}/one",
-    }
+    environ = installing(tool, tmp_path, f"{site.address}/one")
     with pytest.raises(OperationError) as failure:
         setup.run([], environ, "linux")
     assert str(failure.value) == (
@@ -281,13 +281,7 @@ def test_the_need_for_sudo_is_reported_before_the_download(
     tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    environ = {
-        **tool,
-        "PATH": "/usr/bin:/bin",
-        "TMPDIR": str(tmp_path),
-        "TOOL_INSTALL_DIR": str(tmp_path / "opt/tool"),
-        "TOOL_DOWNLOAD_URL": f"{site.address}/absent",
-    }
+    environ = installing(tool, tmp_path, f"{site.address}/absent") | {"PATH": "/usr/bin:/bin"}
     with pytest.raises(OperationError, match="404"):
         setup.run([], environ, "linux")
     assert capfd.readouterr().err.splitlines()[0].startswith("sudo is needed to change ")
