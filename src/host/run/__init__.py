@@ -34,6 +34,7 @@ EFFECTS = ("read", "change", "destroy")  # of a command or an option, the weakes
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _MOST_LINKS = 40  # in one path, like the kernel's limit
 _LARGEST = 16 << 20  # bytes; larger files are refused
+_CHUNK = 64 << 10  # bytes; for larger buffers, malloc asks the kernel for memory
 
 
 @dataclass_transform()
@@ -183,7 +184,7 @@ def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> 
             if not _stat.S_ISREG(status.st_mode):
                 raise error(Problem(path, "not a regular file"))
             content = posix.read(descriptor, min(status.st_size, limit) + 1)
-            while len(content) <= limit and (chunk := posix.read(descriptor, 1 << 20)):
+            while len(content) <= limit and (chunk := posix.read(descriptor, _CHUNK)):
                 content += chunk
         finally:
             posix.close(descriptor)

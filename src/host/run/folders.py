@@ -183,10 +183,12 @@ class FolderNode(Node):
 
     def scripts_of(self, word: str) -> "Scripts":
         """Return the scripts whose words begin with `word`; list the folder only if necessary."""
-        names = [word + extension for extension in _EXTENSIONS]
+        names: Iterable[str]
         if self.tree.scripts and self.parent is None:
             begin = self.tree.scripts.get("prefix", "") + word
-            names = [name for name in self._listed()[1] if name.startswith(begin)]
+            names = filter(lambda name: name.startswith(begin), self._listed()[1])
+        else:
+            names = map(basename, _existing(join(self.at, word)))
         found = (*self.scripts, *(self._accepted(names) if self.is_folder else ()))
         return [(words[1:], path) for words, path in found if words[:1] == [word]]
 
@@ -250,7 +252,7 @@ class FolderNode(Node):
             return ""
         if is_file(f"{self.at}/category.json"):
             return ""
-        paths = [f"{self.at}/main{extension}" for extension in _EXTENSIONS]
+        paths = _existing(f"{self.at}/main")
         return next((path for path in paths if not refusal(path, self.tree.path)), "")
 
     @property
@@ -366,6 +368,14 @@ class FolderNode(Node):
             self.problems += (Problem(path, reason),)
             return False
         return True
+
+
+def _existing(stem: str) -> "Iterable[str]":
+    """Yield the paths that exist: `stem` with each extension of scripts, in their order."""
+    for extension in _EXTENSIONS:
+        # most are missing; `stat` would take twice as long to raise an exception for each
+        if posix.access(path := stem + extension, posix.F_OK):
+            yield path
 
 
 def _has_definition(folder: str) -> bool:
