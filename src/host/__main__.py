@@ -201,7 +201,7 @@ def _file_to_run(
         if not is_trusted(definition):
             if helps and definition.help != "script":
                 return None
-            from host.cli.trust import ask_trust
+            from host.cli.ask_trust import ask_trust
 
             ask_trust(found.words, project, definition.file, messages.program, may_ask=may_ask)
     if helps:

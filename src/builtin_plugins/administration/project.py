@@ -6,8 +6,8 @@ from pathlib import Path
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
+from host.cli.ask_trust import introduction, remember
 from host.cli.session import Session
-from host.cli.trust import introduction, remember
 from host.run.installation import home, project_roots
 from host.run.projects import Project
 

@@ -78,7 +78,7 @@ class Entry(Record):
     def version_dir(self) -> str:
         """Return the name of the version's directory in `.versions/<name>`, "" for none."""
         built_of = self.commit or self.sha256
-        if self.is_local or not built_of:
+        if self.is_users_directory or not built_of:
             return ""
         return f"{self.version}-{built_of[:12]}" if self.is_package else built_of[:16]
 
@@ -87,7 +87,7 @@ class Entry(Record):
         return self.kind, self.source, self.ref
 
     @property
-    def is_local(self) -> bool:
+    def is_users_directory(self) -> bool:
         """Return whether the plugin's files are the user's own."""
         return KINDS[self.kind] == "directory"
 

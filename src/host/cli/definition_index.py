@@ -15,9 +15,9 @@ import time
 
 from host.errors import HostError
 from host.run import command as definition_files
-from host.run.atomic import replace
 from host.run.command import SYSTEM_OS, Definition
 from host.run.lock import checksum, own_content, stamp
+from host.run.replace_file import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

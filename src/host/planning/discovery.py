@@ -95,9 +95,9 @@ def entry_points() -> list[Plugin]:
         except Exception:  # noqa: BLE001, S112 - another package's files may contain anything
             continue
         builtin = name == OWN_DISTRIBUTION
-        project = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
+        package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
         found += [
-            Plugin(point.name, name, version, point.value, ours=builtin, project=project)
+            Plugin(point.name, name, version, point.value, ours=builtin, package=package)
             for point in points
         ]
     return sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))
@@ -144,7 +144,7 @@ class _Collected:
         found = []
         files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]
         for one in [*points, *files]:
-            if one.ours or (not one.file and one.project in self.disabled):
+            if one.ours or (not one.file and one.package in self.disabled):
                 continue
             if one.name in self.plugins:
                 one.name = f"{one.name} ({one.distribution})"

@@ -4,8 +4,8 @@ import json
 import time
 from collections.abc import Iterable
 
-from host.run.atomic import replace
 from host.run.lock import FORMAT, Lock, checksum, stamp
+from host.run.replace_file import replace
 
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for file times ticks every 4 to 10 ms
 

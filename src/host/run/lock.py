@@ -86,7 +86,7 @@ class Plugin(Record):
     """A plugin; `name` is the name of its entry point or its name in the registry.
 
     `distribution`, `version` and `reference` ("package.module") are those of an entry point;
-    `project` is the normalized name of the distribution. `file` is a hooks file. `ours` is true
+    `package` is the normalized name of the distribution. `file` is a hooks file. `ours` is true
     for a built-in plugin. `hooks` maps each implemented hook to -1 (tryfirst), 0 or 1 (trylast).
     `trees` are the paths of its trees. `broken` is the reason why it is not used, or "".
     """
@@ -97,7 +97,7 @@ class Plugin(Record):
     reference: str = ""
     file: str = ""
     ours: bool = False
-    project: str = ""
+    package: str = ""
     hooks: "Mapping[str, int]" = _NOTHING
     trees: "Sequence[str]" = ()
     broken: str = ""

@@ -156,7 +156,7 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
             return line.removesuffix(identity)
     version = _asked(path, environ)
     if version:
-        from host.run.atomic import replace
+        from host.run.replace_file import replace
 
         kept = [*(line for line in lines if not line.endswith(file)), version + identity]
         replace(known, encode("".join([f"{line}\n" for line in kept])), 0o600)

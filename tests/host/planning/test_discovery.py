@@ -71,7 +71,7 @@ def test_plugins_that_a_plugin_of_ours_finds(
         "entry_points",
         lambda: [
             Plugin("builtin.scanner", "cli-host", reference="a_scanner", ours=True),
-            Plugin("acme", "Acme.CLI", reference="not_there", project="acme-cli"),
+            Plugin("acme", "Acme.CLI", reference="not_there", package="acme-cli"),
         ],
     )
     lock = discovery.ask_plugins(places, python=True)

@@ -16,6 +16,13 @@ killed, the next command calls `reconcile`, which repairs what is left:
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 
-Other records of plugins: `DirectoryPlugin` is a directory in `plugins/` with its plugin.json,
-`host.run.lock.Plugin` is the result of loading one, and `Row` is a line of `self plugin list`.
+Each record describes a plugin at one place:
+
+    `CatalogueEntry`         in a team's catalogue
+    `Entry`                  in the registry
+    `PluginSource`           where it comes from, with the code for its kind
+    `PluginVersion`          one version, with the contents that its files show
+    `DirectoryPlugin`        in `plugins/`, completed from its plugin.json
+    `host.run.lock.Plugin`   as the host loaded it
+    `KnownPlugin`            all of this together, for `self plugin list`
 """

@@ -26,7 +26,7 @@ _NAME_IN_GIT = "catalogue.json"
 _MOST_BYTES = 1 << 20
 
 
-class Listed(NamedTuple):
+class CatalogueEntry(NamedTuple):
     """A plugin in a catalogue."""
 
     name: str
@@ -48,7 +48,7 @@ class Listed(NamedTuple):
         return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)
 
 
-def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
+def listed_plugin(session: Session, text: str, seconds: float) -> CatalogueEntry | None:
     """Return the plugin that a catalogue lists under the name `text`.
 
     Returns None if `text` is another form of SOURCE, or if no catalogue is configured. Raises
@@ -65,13 +65,13 @@ def listed_plugin(session: Session, text: str, seconds: float) -> Listed | None:
     return listed[text]
 
 
-def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
+def fetch_catalogues(session: Session, seconds: float) -> dict[str, CatalogueEntry]:
     """Return the plugins of all catalogues by name, and cache the names for Tab completion.
 
     If two plugins have the same name, the first is used. Raises HostError if a catalogue cannot be
     read.
     """
-    found: dict[str, Listed] = {}
+    found: dict[str, CatalogueEntry] = {}
     for address in session.installation.config.catalogues:
         label = shown(address)
         with TemporaryDirectory() as area:
@@ -90,7 +90,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, Listed]:
     return found
 
 
-def parse_catalogue(path: str, content: bytes) -> tuple[list[Listed], list[Problem]]:
+def parse_catalogue(path: str, content: bytes) -> tuple[list[CatalogueEntry], list[Problem]]:
     """Return the valid plugins of a catalogue, and the problems with the others.
 
     Raises DefinitionError if the file as a whole is invalid.
@@ -107,12 +107,12 @@ def parse_catalogue(path: str, content: bytes) -> tuple[list[Listed], list[Probl
     return listed, problems
 
 
-def _parsed(fields: Fields) -> Listed:
+def _parsed(fields: Fields) -> CatalogueEntry:
     name = fields.filled("name", required=True)
     if not is_plugin_name(name):
         raise fields.refused("name", "not a valid plugin name; use a-z, 0-9, ., _ and -")
     more = [fields.text(key) for key in ("ref", "sha256", "description", "owner")]
-    return Listed(name, fields.filled("source", required=True), *more)
+    return CatalogueEntry(name, fields.filled("source", required=True), *more)
 
 
 def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from builtin_plugins.administration.plugins.contents import PluginVersion, Words
 from builtin_plugins.administration.plugins.inventory import declarations, plugins_of
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
+from builtin_plugins.administration.program.venv.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
@@ -29,7 +29,7 @@ def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> 
     lock, entry = session.plugins_known, found.entry
     for name in found.names:
         there = lock.plugins.get(name)
-        if there and there.project != entry.name:
+        if there and there.package != entry.name:
             raise PluginError(
                 f"{entry.name}: {there.distribution} also has an entry point named {name}",
                 "ask its author to rename it" if there.ours else "remove that plugin first",

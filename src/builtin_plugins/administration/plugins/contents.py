@@ -16,7 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from builtin_plugins.administration.left_out import left_out
-from builtin_plugins.administration.program.environment.distributions import find_distribution
+from builtin_plugins.administration.program.venv.distributions import find_distribution
 from builtin_plugins.io.archive import AS_STORED, extract
 from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry
@@ -94,10 +94,10 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
         if isinstance(node, FolderNode) and tree.scripts is not None
         for one in left_out(node)
     )
-    return PluginVersion(plugin.entry, commands, *read_source(source), problems, ignored)
+    return PluginVersion(plugin.entry, commands, *scan_python(source), problems, ignored)
 
 
-def read_source(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
+def scan_python(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
     """Return the hooks in Python source, and the literal words of commands, without running it."""
     text = source.decode("utf-8", "replace")
     marked = _HOOK.findall(text)
@@ -177,7 +177,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
     return PluginVersion(
         entry,
         commands,
-        *read_source(source),
+        *scan_python(source),
         tuple(placed(one, root, entry.name) for one in listed.problems),
         names=tuple(point.name for point in points),
         requires=requires,

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
@@ -16,21 +17,26 @@ from host.run.suggestions import closest
 from host.run.text import EMPTY
 
 
-class Row(Record):
-    """One plugin: its entry (made up if the registry has none), its state and the reason.
+class KnownPlugin(Record):
+    """A plugin and its state, as `self plugin list` shows it.
+
+    `entry` is made up if the registry has none. `reason` explains the state.
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
-    distribution. `points` are the names of its entry points, which listings and warnings use.
-    `own` has its commands. `hooks` are the names of the hooks that it implements.
+    distribution. `loaded` has its entry points or its hooks file. `own` has its commands.
     """
 
     entry: Entry
     state: str
     reason: str = ""
     root: str = ""
-    points: Sequence[str] = ()
+    loaded: Sequence[Plugin] = ()
     own: Lock = Lock([])
-    hooks: Sequence[str] = ()
+
+    @property
+    def hooks(self) -> list[str]:
+        """Return the names of the hooks that it implements."""
+        return [hook for one in self.loaded for hook in one.hooks]
 
     @property
     def state_shown(self) -> str:
@@ -56,11 +62,11 @@ class Row(Record):
             "reason": self.reason or None,
             "path": os.path.realpath(self.root) if self.root else None,
             "commands": sorted(" ".join(one.words) for one in commands),
-            "implements": list(self.hooks),
+            "implements": self.hooks,
         }
 
 
-def inventory(session: Session, *, python: bool = True) -> list[Row]:
+def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
     """Return all plugins, those of the registry first; no code of a directory plugin is run.
 
     Without `python`, no code of a package is run either; rows may then lack commands and reasons.
@@ -74,28 +80,29 @@ def inventory(session: Session, *, python: bool = True) -> list[Row]:
     directories = {
         one.entry.name: one for one in directory.find_directory_plugins(plugins_dir, registry)
     }
-    known = {one.project: one for one in lock.plugins.values() if one.reference and not one.ours}
+    known = {one.package: one for one in lock.plugins.values() if one.reference and not one.ours}
     others = [Entry(name, "pip", version=known[name].version) for name in sorted(known)]
     entries = {**registry.entries}
     for one in [*(plugin.entry for plugin in directories.values()), *others]:
         entries.setdefault(one.name, one)
-    restore = f"{session.program} self plugin sync"
-    return [_row(one, directories.get(one.name), lock, restore) for one in entries.values()]
+    back = f"{session.program} self plugin sync"
+    return [_known_plugin(one, directories.get(one.name), lock, back) for one in entries.values()]
 
 
-def find_row(rows: list[Row], name: str) -> Row | None:
+def find_plugin(rows: list[KnownPlugin], name: str) -> KnownPlugin | None:
     """Return the plugin with that name or with an entry point of that name; None if none has it."""
-    exact = [row for row in rows if row.entry.name == name]
-    return next(iter([*exact, *(row for row in rows if name in row.points)]), None)
+    exact = (row for row in rows if row.entry.name == name)
+    by_entry_point = (row for row in rows if name in (one.name for one in row.loaded))
+    return next(chain(exact, by_entry_point), None)
 
 
-def named_row(session: Session, name: str, rows: list[Row] | None = None) -> Row:
+def named_plugin(session: Session, name: str, rows: list[KnownPlugin] | None = None) -> KnownPlugin:
     """Return the plugin of that name; without `rows`, no plugin's code is run to find it.
 
     Raises UsageError with the nearest names if there is no such plugin.
     """
     rows = inventory(session, python=False) if rows is None else rows
-    row = find_row(rows, name)
+    row = find_plugin(rows, name)
     if row is not None:
         return row
     near = closest(name, [row.entry.name for row in rows])
@@ -111,24 +118,26 @@ def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     return [one for one in found if one is not None]
 
 
-def _row(entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, restore: str) -> Row:
-    """Return the row of a plugin; `restore` is the command that brings missing files back."""
-    known, own = plugins_of(lock, entry), declarations(lock, entry)[0]
-    reasons = [one.broken for one in known if one.broken]
-    names = [one.name for one in known]
+def _known_plugin(
+    entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, restore: str
+) -> KnownPlugin:
+    """Return a plugin with its state; `restore` is the command that brings missing files back."""
+    loaded, own = plugins_of(lock, entry), declarations(lock, entry)[0]
+    reasons = [one.broken for one in loaded if one.broken]
+    names = [one.name for one in loaded]
     for path in [file for one in lock.sources if one.plugin in names for file in one.files]:
         try:
             read_env_text(path)
         except SourceError as failure:
             reasons.append(failure.what)
-    is_here = bool(plugin or (known and entry.is_package))
+    is_here = bool(plugin or (loaded and entry.is_package))
     if plugin:
         entry = plugin.entry
         own = own.replaced(trees=[Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [])
     elif is_here:
-        entry = entry.replaced(version=known[0].version)
+        entry = entry.replaced(version=loaded[0].version)
     elif entry.is_package:  # only then imported: this takes 35 ms
-        from builtin_plugins.administration.program.environment import distributions
+        from builtin_plugins.administration.program.venv import distributions
 
         version = distributions.installed_version(entry.name)
         is_here, entry = version is not None, entry.replaced(version=version or entry.version)
@@ -136,24 +145,17 @@ def _row(entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, res
     if reasons:
         state = "broken"
     elif not is_here:
-        remedy = "" if entry.is_local else f"; restore them with: {restore}"
+        remedy = "" if entry.is_users_directory else f"; restore them with: {restore}"
         state, reasons = "missing", [f"its files are missing{remedy}"]
-    return Row(
-        entry,
-        state,
-        "; ".join(reasons),
-        plugin.root if plugin else "",
-        points=names,
-        own=own,
-        hooks=[hook for one in known for hook in one.hooks],
-    )
+    root = plugin.root if plugin else ""
+    return KnownPlugin(entry, state, "; ".join(reasons), root, loaded, own)
 
 
 def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
     """Return the entry points of a distribution, or the hooks file of a directory plugin."""
     found = lock.plugins.values()
     if entry.is_package:
-        return [one for one in found if one.reference and one.project == entry.name]
+        return [one for one in found if one.reference and one.package == entry.name]
     return [one for one in found if not one.reference and one.name == entry.name]
 
 

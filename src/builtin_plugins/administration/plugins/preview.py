@@ -7,8 +7,8 @@ from pathlib import Path
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.contents import PluginVersion, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.program.environment.distributions import installed_version
 from builtin_plugins.administration.program.launcher import other_installations
+from builtin_plugins.administration.program.venv.distributions import installed_version
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, masked_text
 from host.cli.session import Session
@@ -93,7 +93,7 @@ def _own_files(one: Definition) -> dict[str, bytes]:
 
 def why_it_stays(session: Session, entry: Entry) -> str:
     """Return why `update` skips a plugin, "" if it does not."""
-    if entry.is_local:
+    if entry.is_users_directory:
         return "edits take effect at once"
     if make_source(entry).is_one_version:
         other = f"to install another version: {session.program} self plugin add WHEEL"

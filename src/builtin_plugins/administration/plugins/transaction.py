@@ -6,12 +6,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from builtin_plugins.administration.plugins.reconcile import exclusive, reconcile, write_registry
-from builtin_plugins.administration.program.environment.copy import (
+from builtin_plugins.administration.program.venv.copy import (
     VenvCopy,
-    copied_environment,
+    copied_venv,
     drop_abandoned_copy,
 )
-from builtin_plugins.administration.program.environment.installer import Installer
+from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.git import Git, login_of
@@ -54,9 +54,9 @@ class Transaction:
     def installer(self) -> Installer:
         return Installer(self.session.environ, self.seconds)
 
-    def copy_environment(self) -> VenvCopy:
+    def copy_venv(self) -> VenvCopy:
         """Return a copy of this program's environment; it is removed when the change ends."""
-        return self.exits.enter_context(copied_environment(self.reporter.info))
+        return self.exits.enter_context(copied_venv(self.reporter.info))
 
     def git(self, directory: str, address: str = "") -> Git:
         """Return git in a directory, with the login in an address."""

@@ -1,1 +1,1 @@
-"""The program's own files: the launcher, the shipped files and the environment."""
+"""The program's own files: the launcher, the shipped files and the virtual environment."""

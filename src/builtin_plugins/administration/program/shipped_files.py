@@ -17,7 +17,7 @@ from host.hookspecs import OWN_DISTRIBUTION
 IN_CORE = ("cli.json", "lib", "schema")
 NAME_RULE = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
-SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if it is not git
+TEAM_SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if it is not git
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
 _LISTING_SECONDS = 60.0  # for git to list files

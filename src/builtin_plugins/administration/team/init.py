@@ -150,7 +150,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     if source.is_from_git:
         prepare_git(root)
     else:
-        atomic.write_file(os.path.join(root, shipped_files.SOURCE), f"{source.entry.source}\n")
+        atomic.write_file(os.path.join(root, shipped_files.TEAM_SOURCE), f"{source.entry.source}\n")
     write_launcher(launcher)
 
 
@@ -181,7 +181,7 @@ def came_from(root: str, environ: Mapping[str, str]) -> str:
             found = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")
             return found.decode().strip()
     with suppress(OSError, ValueError):
-        return Path(root, shipped_files.SOURCE).read_text(encoding="utf-8").strip()
+        return Path(root, shipped_files.TEAM_SOURCE).read_text(encoding="utf-8").strip()
     return ""
 
 

@@ -88,6 +88,6 @@ def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
     found: dict[str, PluginVersion] = {}
     for name, entry in read_registry(plugins_dir).entries.items():
         source = make_source(entry)
-        if not entry.is_local and source.is_present(plugins_dir):
+        if not entry.is_users_directory and source.is_present(plugins_dir):
             found[name] = source.contents_now(plugins_dir)
     return found

@@ -5,8 +5,8 @@ import os
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import ask_to_continue
 from host import OperationError
+from host.cli.ask_trust import change_trusted, introduction, remember
 from host.cli.session import Session
-from host.cli.trust import change_trusted, introduction, remember
 from host.run.projects import Project
 from host.run.trust import read_trusted
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from builtin_plugins.administration.program import launcher
-from builtin_plugins.administration.program.shipped_files import RECORD, SOURCE, shipped_files
+from builtin_plugins.administration.program.shipped_files import RECORD, TEAM_SOURCE, shipped_files
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files.atomic import is_tree, remove_tree
@@ -89,7 +89,7 @@ def _unchanged(root: str) -> Iterator[str]:
         ours = not linked and os.path.lexists(path) and file.became(root) != "changed"
         if ours and not os.path.samefile(path, file.source):
             yield path
-    for record in (os.path.join(root, one) for one in (RECORD, SOURCE)):
+    for record in (os.path.join(root, one) for one in (RECORD, TEAM_SOURCE)):
         if os.path.isfile(record) and not os.path.islink(os.path.dirname(record)):
             yield record
 

@@ -12,13 +12,13 @@ from contextlib import ExitStack
 import importlib_metadata
 
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
-from builtin_plugins.administration.program.environment.copy import VenvCopy, ask, check_starts
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launcher_of,
     renew_own_files,
 )
 from builtin_plugins.administration.program.shipped_files import is_checkout
+from builtin_plugins.administration.program.venv.copy import VenvCopy, ask, check_starts
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
@@ -63,7 +63,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
     """Prepare the update of an installed package: pip upgrades a copy of the environment."""
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
-    copy = tx.copy_environment()
+    copy = tx.copy_venv()
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
 
     def bring() -> None:
@@ -86,7 +86,7 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
         update starts from the old files and updates them, too.
         """
         check_fast_forward(git, old, new)
-        copy = tx.copy_environment()
+        copy = tx.copy_venv()
         source = os.path.join(tx.area, "source.tar.gz")
         git("archive", "--prefix=source/", f"--output={source}", new)
         tx.reporter.info("pip installs the new version")

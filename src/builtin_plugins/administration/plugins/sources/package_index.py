@@ -18,7 +18,7 @@ from packaging.utils import parse_wheel_filename
 
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file, checked
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.environment.installer import has_pip
+from builtin_plugins.administration.program.venv.installer import has_pip
 from host import OperationError
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
@@ -53,7 +53,7 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
         source = _download(wanted, sha256, sources, tx)
         digest = checked(source, sha256)
     else:
-        file = _locked(wanted, tx).get("sdist")
+        file = _resolved(wanted, tx).get("sdist")
         if not file:
             raise OperationError(f"{wanted}: no wheel for this machine and no source distribution")
         source, digest = _bring(file, sha256, sources, tx)
@@ -102,7 +102,7 @@ def _newest_sdist(wanted: Requirement, tx: Transaction) -> str:
 
 
 def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
-    package = _locked(wanted, tx)
+    package = _resolved(wanted, tx)
     supported = {*sys_tags()}
     for wheel in package.get("wheels", ()):
         if supported & parse_wheel_filename(_place_of(wheel)[1])[3]:
@@ -110,7 +110,7 @@ def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[st
     return "", str(package["version"])
 
 
-def _locked(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
+def _resolved(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
     """Return the package that uv finds, as an entry of pylock.toml (PEP 751)."""
     options = ("--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
     asked = f"{wanted.name}{wanted.specifier}\n"

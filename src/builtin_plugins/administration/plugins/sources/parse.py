@@ -49,7 +49,7 @@ def parse_source(
         raise UsageError(
             "--sha256 can only be used with an archive or a wheel", "for git, use --ref COMMIT"
         )
-    facts = {"dev": source.entry.is_local, "pinned": source.is_pinned}
+    facts = {"dev": source.entry.is_users_directory, "pinned": source.is_pinned}
     source.entry = source.entry.replaced(ref=ref, **facts)
     return source
 

@@ -30,13 +30,13 @@ from builtin_plugins.administration.plugins.sources.requirements import (
     parse_requirement,
 )
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.environment import distributions
-from builtin_plugins.administration.program.environment.copy import (
-    VenvCopy,
-    check_environment,
-    check_starts,
-)
 from builtin_plugins.administration.program.launcher import remember
+from builtin_plugins.administration.program.venv import distributions
+from builtin_plugins.administration.program.venv.copy import (
+    VenvCopy,
+    check_starts,
+    check_venv,
+)
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
@@ -96,7 +96,7 @@ class Source(PluginSource):
 
     def fetch(self, tx: Transaction) -> PluginVersion:
         complete_import_path()
-        check_environment()
+        check_venv()
         os.mkdir(tx.tree)
         if self.requirement is None:
             return self._fetch_wheel(tx)
@@ -180,7 +180,7 @@ class Source(PluginSource):
         wheel, directory = self._wheel(tx)
         remember(tx.session.layout.root)
         name, version = self.entry.name, self.entry.version
-        copy = tx.copy_environment()
+        copy = tx.copy_venv()
         tx.reporter.info(f"installing {name}=={version}")
         alone = ["--no-index", "--no-deps", "--force-reinstall", "--find-links", directory]
         copy.change(tx.installer, "install", *alone, f"{name}=={version}")
@@ -204,7 +204,7 @@ class Source(PluginSource):
         complete_import_path()
         name = self.entry.name
         if distributions.find_distribution(name) is not None:
-            copy = tx.copy_environment()
+            copy = tx.copy_venv()
             copy.change(tx.installer, "uninstall", "--yes", name)
             check_starts(copy.python, f"without {name}, this program")
 

@@ -68,7 +68,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--prefix and --split can only be used with a directory of scripts")
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts or None)
     there = _former(session, wanted.entry)
-    if team and wanted.entry.is_local:
+    if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "share it as a git repository")
     # The wheel at the same path may be another one now, so it is read again.
     if there and not make_source(there).is_one_version and _is_present(session, there):

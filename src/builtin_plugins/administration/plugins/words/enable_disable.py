@@ -1,6 +1,6 @@
 """`self plugin enable` and `self plugin disable`."""
 
-from builtin_plugins.administration.plugins.inventory import named_row
+from builtin_plugins.administration.plugins.inventory import named_plugin
 from builtin_plugins.administration.plugins.reconcile import now
 from builtin_plugins.administration.plugins.transaction import registry_transaction, transaction
 from host.cli.session import Session
@@ -18,7 +18,7 @@ def disable(session: Session, name: str) -> None:
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
     with transaction(session) as tx:
-        entry = named_row(session, name).entry
+        entry = named_plugin(session, name).entry
         with registry_transaction(tx) as (registry, _):
             there = registry.entries.get(entry.name, entry.replaced(installedAt=now()))
             if there.enabled != on:

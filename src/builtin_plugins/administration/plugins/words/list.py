@@ -1,7 +1,7 @@
 """`self plugin list`."""
 
 from builtin_plugins.administration.pages import columns
-from builtin_plugins.administration.plugins.inventory import Row, inventory
+from builtin_plugins.administration.plugins.inventory import KnownPlugin, inventory
 from host import masked_text
 from host.cli.session import Session
 
@@ -31,7 +31,7 @@ def command(session: Session, format: str) -> None:
     session.show_lines(*lines)
 
 
-def _cells(row: Row) -> tuple[str, ...]:
+def _cells(row: KnownPlugin) -> tuple[str, ...]:
     entry = row.entry
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
     kind = f"{entry.kind} [dev]" if entry.dev else entry.kind

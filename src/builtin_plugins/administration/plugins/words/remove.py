@@ -3,12 +3,13 @@
 import os
 
 from builtin_plugins.administration.plugins.install import remove
-from builtin_plugins.administration.plugins.inventory import Row, find_row, inventory, named_row
+from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
+from host import UsageError
 from host.cli.session import Session
 
 
@@ -19,7 +20,7 @@ def command(session: Session, name: str, yes: bool) -> None:
     plugins/ is moved to plugins/.removed. A package is uninstalled with pip.
     """
     with transaction(session) as tx:
-        row = _row(session, name)
+        row = _to_remove(session, name)
         entry = row.entry
         if entry.is_package and row.state != "missing":
             session.messages.line(f"this uninstalls the package {entry.name}")
@@ -35,10 +36,12 @@ def command(session: Session, name: str, yes: bool) -> None:
         raise tx.left[entry.name]
 
 
-def _row(session: Session, name: str) -> Row:
+def _to_remove(session: Session, name: str) -> KnownPlugin:
     """Return the plugin of that name, even if only some of its files are left."""
-    store, rows = store_of(session.installation.plugins_dir, name), inventory(session, python=False)
-    half = find_row(rows, name) is None and is_plugin_name(name)
-    if half and any(map(os.path.lexists, (store.link, store.directory))):
-        return Row(Entry(name, "local"), "broken")
-    return named_row(session, name, rows)
+    store = store_of(session.installation.plugins_dir, name)
+    try:
+        return named_plugin(session, name)
+    except UsageError:
+        if is_plugin_name(name) and any(map(os.path.lexists, (store.link, store.directory))):
+            return KnownPlugin(Entry(name, "local"), "broken")
+        raise

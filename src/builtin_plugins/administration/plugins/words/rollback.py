@@ -1,7 +1,7 @@
 """`self plugin rollback`."""
 
 from builtin_plugins.administration.plugins.install import install
-from builtin_plugins.administration.plugins.inventory import kept_versions, named_row
+from builtin_plugins.administration.plugins.inventory import kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import transaction
@@ -17,7 +17,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     The last three versions before the current one are kept; `self plugin show NAME` lists
     them. VERSION is a version number, or the beginning of a commit or checksum.
     """
-    row = named_row(session, name)
+    row = named_plugin(session, name)
     plugins_dir = session.installation.plugins_dir
     entry = read_registry(plugins_dir).entries.get(row.entry.name, row.entry)
     kept = kept_versions(plugins_dir, entry)

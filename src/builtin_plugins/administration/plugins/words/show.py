@@ -3,7 +3,7 @@
 import os
 
 from builtin_plugins.administration.pages import show_facts
-from builtin_plugins.administration.plugins.inventory import inventory, kept_versions, named_row
+from builtin_plugins.administration.plugins.inventory import inventory, kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from host import masked_text
@@ -12,7 +12,7 @@ from host.cli.session import Session
 
 def command(session: Session, name: str, format: str) -> None:
     """Show the details of the plugin NAME; no code of a directory plugin is run."""
-    row = named_row(session, name, inventory(session))
+    row = named_plugin(session, name, inventory(session))
     if format == "json":
         values = row.described() | {"versions": list(row.entry.versions)}
         session.show_json(values)

@@ -58,7 +58,7 @@ def lacking(session: Session, wanted: Registry | None = None) -> list[Entry]:
     own = read_registry(plugins_dir)
     for entry in (wanted or own).entries.values():
         there = own.entries.get(entry.name)
-        if entry.is_local:
+        if entry.is_users_directory:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
                     f"{entry.name}: a directory on another machine; add your own copy of it"

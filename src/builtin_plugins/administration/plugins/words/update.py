@@ -4,7 +4,7 @@ from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
-from builtin_plugins.administration.plugins.inventory import inventory, named_row
+from builtin_plugins.administration.plugins.inventory import inventory, named_plugin
 from builtin_plugins.administration.plugins.preview import preview, version_text, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
@@ -34,7 +34,7 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     if not names:
         return list(entries.values())
     rows = inventory(session, python=False)
-    found = [named_row(session, name, rows).entry for name in dict.fromkeys(names)]
+    found = [named_plugin(session, name, rows).entry for name in dict.fromkeys(names)]
     return [entries.get(one.name, one) for one in found]
 
 

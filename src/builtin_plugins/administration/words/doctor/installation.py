@@ -11,9 +11,9 @@ from functools import partial
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.program.environment.copy import VenvCopy
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
+from builtin_plugins.administration.program.venv.copy import VenvCopy
 from builtin_plugins.administration.words.lint.linter import Lint, placed
 from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.flock import file_lock
@@ -22,9 +22,9 @@ from builtin_plugins.plugins_folder.registry import effective_registry, registry
 from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
 from builtin_plugins.store import abandoned
 from host import HostError, OperationError, Problem, find_program, version_problem
+from host.cli.ask_trust import project_contents
 from host.cli.contents import contents
 from host.cli.session import Session
-from host.cli.trust import project_contents
 from host.run.catalog import Catalog
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
@@ -137,7 +137,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
             yield finding(text, f"fix it, or: {call} disable {plugin.name}")
     for entry in effective_registry(subject.plugins_dir).entries.values():
         if entry.enabled and not make_source(entry).is_present(subject.plugins_dir):
-            back = "put them back" if entry.is_local else f"{call} sync"
+            back = "put them back" if entry.is_users_directory else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield finding(f"the files of plugin {entry.name} are missing", remedy)
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.contents import read_source
+from builtin_plugins.administration.plugins.contents import scan_python
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
 from host.run import from_system, read_regular, why_outside
@@ -96,7 +96,7 @@ def hooks(path: str) -> Iterator[Finding]:
         compile(source, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as failure:
         what, line = f"is not valid Python: {failure}", getattr(failure, "lineno", None) or 1
-    if not what and not read_source(source)[0]:
+    if not what and not scan_python(source)[0]:
         what = "no function is marked with @hookimpl, so no hook is called"
     if what:
         yield Finding("plugin", Problem(path, what, line=line))

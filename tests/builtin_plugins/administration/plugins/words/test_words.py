@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.administration.plugins.inventory import Row, find_row
+from builtin_plugins.administration.plugins.inventory import KnownPlugin, find_plugin
 from builtin_plugins.plugins_folder.registry import Entry
+from host.run.lock import Plugin
 from testing.installation import Made, command
 from testing.plugin_sources import (
     Repository,
@@ -113,11 +114,11 @@ def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
 
 
 def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
-    row = Row(Entry("acme-cli", "pip"), "enabled", points=["acme"])
-    other = Row(Entry("tools", "local"), "enabled")
+    row = KnownPlugin(Entry("acme-cli", "pip"), "enabled", loaded=[Plugin("acme")])
+    other = KnownPlugin(Entry("tools", "local"), "enabled")
     for name in ("acme-cli", "acme"):
-        assert find_row([other, row], name) is row
-    assert find_row([other, row], "acm") is None
+        assert find_plugin([other, row], name) is row
+    assert find_plugin([other, row], "acm") is None
 
 
 def test_kept_versions_have_names(install: Install, tmp_path: Path) -> None:

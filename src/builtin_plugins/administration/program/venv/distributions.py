@@ -12,7 +12,7 @@ import importlib_metadata
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from builtin_plugins.administration.program.environment.installer import INSTALLERS
+from builtin_plugins.administration.program.venv.installer import INSTALLERS
 from host import OperationError
 from host.hookspecs import OWN_DISTRIBUTION
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.administration.program.environment.installer import Installer
+from builtin_plugins.administration.program.venv.installer import Installer
 from host import OperationError
 
 LINE = "A line of what was built\n"

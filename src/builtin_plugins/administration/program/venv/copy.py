@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.administration.program.environment.distributions import installed
-from builtin_plugins.administration.program.environment.installer import Installer, find_uv, has_pip
+from builtin_plugins.administration.program.venv.distributions import installed
+from builtin_plugins.administration.program.venv.installer import Installer, find_uv, has_pip
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_system, write_file
 from builtin_plugins.io.files.flock import Waiting, file_lock
@@ -75,7 +75,7 @@ class VenvCopy:
         undo.callback(exchange, self.path, sys.prefix)
 
 
-def check_environment() -> None:
+def check_venv() -> None:
     """Raise OperationError if packages must not be installed into this Python environment."""
     if sys.prefix == sys.base_prefix:
         what = f"{sys.executable} is not in a virtual environment, so nothing is installed into it"
@@ -85,12 +85,12 @@ def check_environment() -> None:
 
 
 @contextmanager
-def copied_environment(waiting: Waiting) -> Iterator[VenvCopy]:
+def copied_venv(waiting: Waiting) -> Iterator[VenvCopy]:
     """Yield a copy of the environment that runs this program; the original stays locked.
 
     `waiting` is called with a message if another process holds the lock.
     """
-    check_environment()
+    check_venv()
     with _held(waiting) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
