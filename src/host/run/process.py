@@ -162,7 +162,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     shebang = decode(head[2:].partition(b"\n")[0])
     if shebang.endswith("\r"):
         what = "its first line ends with CR LF"
-        raise MissingError(Problem(file, what, "save it with LF line ends", line=1))
+        raise MissingError(Problem(file, what, "save it with LF line endings", line=1))
     program, _, argument = shebang.strip(" \t").replace("\t", " ").partition(" ")
     argument = argument.strip(" ")
     words = [program, *argument.split()]

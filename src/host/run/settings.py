@@ -75,7 +75,7 @@ def _check_text(path: str, content: bytes) -> None:
         what = "is UTF-16 or begins with a byte-order mark"
         raise _error(path, what, "save it as UTF-8 without BOM")
     if b"\r" in content and (at := (content + b"\n").find(b"\r\n")) >= 0:
-        remedy = f"save it with LF line ends, or run: sed -i 's/\\r$//' {path}"
+        remedy = f"save it with LF line endings, or run: sed -i 's/\\r$//' {path}"
         line = content.count(b"\n", 0, at) + 1
         raise _error(path, "this line ends with CR LF, as on Windows", remedy, line)
 
