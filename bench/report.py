@@ -42,7 +42,7 @@ _GOALS: dict[str, tuple[float, str]] = {
     "self plugin list, 100 plugins": (4, _BARE),
     "self list --format json, 10,000 commands": (0.7, "loop over the tree"),
     "self search, 10,000 commands": (0.7, "loop over the tree"),
-    "command in Python with click": (1.25, "`python -c 'import click'`"),
+    "command in Python with click": (1.25, "time of `python -c 'import click'`"),
 }
 _KINDS = {"run": "A run", "list": "A listing", "complete": "A Tab completion"}
 _THEME = """
@@ -80,8 +80,8 @@ def between(text: str, name: str, lines: Sequence[str]) -> str:
 def _machine(found: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     return (
-        f"{found['date']}, {found['machine']}; {versions}. Medians of {found['runs']} in turn, "
-        f"{len(found['takes'])} takes."
+        f"{found['date']}, {found['machine']}; {versions}. Medians of {found['runs']} "
+        f"measurements in alternation, {len(found['takes'])} takes."
     )
 
 
@@ -143,7 +143,7 @@ def plot(found: dict[str, Any], what: str, target: Path) -> None:
         width = 3 if name == "cli" else 1.5
         axes.plot(sizes, middle, marker="o", color=colour, linewidth=width, label=name)
     axes.set(xscale="log", yscale="log", xlabel="commands", ylabel="milliseconds")
-    axes.set_title(f"{_KINDS[what]} against the number of commands", loc="left")
+    axes.set_title(f"{_KINDS[what]}: time by number of commands", loc="left")
     axes.grid(which="major", alpha=0.25)
     axes.legend(frameon=False)
     figure.savefig(target, metadata={"Date": None, "Creator": None}, transparent=True)
