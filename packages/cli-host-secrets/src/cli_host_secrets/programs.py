@@ -60,7 +60,7 @@ def output(
 
 
 def without_line_end(text: str) -> str:
-    """Return the text without its last line end."""
+    """Return the text without its final line break."""
     return text.removesuffix("\n").removesuffix("\r")
 
 
