@@ -60,7 +60,7 @@ show_description() {
 }
 
 get_command_config_file() {
-  # In a function of zsh, $0 is the function's name.
+  # In a zsh function, $0 is the function's name.
   local __cli_dir="${ZSH_ARGZERO:-$0}" __cli_script='' __cli_file=''
   case $__cli_dir in
     /*) ;;

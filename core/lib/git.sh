@@ -4,7 +4,7 @@
 #   ensure_git_installed
 #       Like the ensure_ functions of dependencies.sh.
 #   git_clone_safe URL DIR
-#       Clones the newest commit of URL into DIR, which must not exist or be empty.
+#       Clones the newest commit of URL into DIR, which must be empty or absent.
 #       URL: https://, ssh://, git://, file:// or user@host:path; anything else is
 #       refused with status 2. There are no prompts, no code of the repository is
 #       run, submodules are not cloned, and it takes at most GIT_CLONE_TIMEOUT seconds

@@ -81,7 +81,7 @@ __cli_os_release() {
   __cli_distro="${__cli_id:-unknown}${__cli_like:+ $__cli_like}"
 }
 
-# Every distribution of these families has the file of its family; reading os-release
+# Each distribution has the marker file of its family. Reading os-release instead
 # would take longer than the rest of this library.
 if [ -z "${OS_TYPE+set}" ]; then
   if [ -e /System/Library/CoreServices/SystemVersion.plist ]; then

@@ -1,9 +1,9 @@
 """Draw the pictures of README and pages: real runs on a terminal, as SVG.
 
-Call it after a change to what they show: python docs/pictures/make.py
+After a change to what the pictures show, run: python docs/pictures/make.py
 
-The runs take place in a temporary home with a path as long as /home/babbage, which replaces it in
-the pictures. So lines break where they would for this user.
+The runs take place in a temporary home directory. Its path is as long as /home/babbage, which
+replaces it in the pictures, so lines break as they would for the user babbage.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from rich.text import Text
 
 HERE = Path(__file__).parent
 _HOME = "/home/babbage"
-_LAST_PIECE = 1 << 17  # bytes, as many as a download reads at once
+_LAST_PIECE = 1 << 17  # bytes that a download reads at once
 _COLUMNS = 57  # readable on a phone
 _PATIENCE = 60.0  # seconds for a run
 _PROMPT = "\033[1m$\033[0m "
@@ -68,7 +68,7 @@ _DARK = TerminalTheme(
         (220, 225, 235),
     ],
 )
-# The badges of README: local files, so that a page asks no other server.
+# The badges of README: local files, so that a page loads nothing from other servers.
 _BADGES = {
     "python": ("python", "3.11+", "#3572a5"),
     "platform": ("platform", "linux | macos", "#57606a"),
@@ -92,8 +92,8 @@ text {{ animation: appear .01s both }}
 {rules}
 }}
 """
-_TYPING = 0.06  # seconds for a letter in the recording
-_READING = 0.12  # seconds for a line of output
+_TYPING = 0.06  # seconds per typed letter in the recording
+_READING = 0.12  # seconds per line of output
 _PAUSE = 0.9  # seconds before the next command
 # The fonts are those of the reader's own system: a picture loads nothing.
 _SVG = """\
@@ -130,13 +130,13 @@ _ACME: dict[str, dict[str, object] | str] = {
     "commands/db/drop/command.json": _COMMAND
     | {
         "name": "Drop",
-        "description": "Drop a database of a branch",
+        "description": "Drop the database of a branch",
         "effects": "destroy",
         "confirm": "Drop it?",
     },
     "commands/db/tune/command.json": _COMMAND
     | {"name": "Tune", "description": "Set kernel limits for the server", "sudo": True},
-    "commands/deploy/category.json": {"name": "deploy", "description": "Bring versions to servers"},
+    "commands/deploy/category.json": {"name": "deploy", "description": "Deploy to servers"},
     "commands/deploy/staging/.env": "REGION=local\nREPLICAS=2\n",
     "commands/deploy/staging/command.json": _COMMAND
     | {
@@ -144,7 +144,7 @@ _ACME: dict[str, dict[str, object] | str] = {
         "description": "Deploy the branch that is checked out to staging",
         "args": [
             {"name": "branch", "default": "main"},
-            {"name": "--dry-run", "short": "-n", "description": "only say what would be done"},
+            {"name": "--dry-run", "short": "-n", "description": "only print what would be done"},
         ],
         "env_files": [".env"],
         "envs": {"STAGE": "staging", "REPLICAS": "3"},
@@ -282,7 +282,7 @@ class _Desk:
         yield "doctor", self._shown("acme self doctor")
 
     def first_minute(self) -> str:
-        """Return a session: scripts become commands; Tab, a misspelt word, a variable."""
+        """Return a session that adds scripts as commands and shows Tab, a typo and a variable."""
         for folder in ("commands/db", "commands/deploy", "commands/setup"):
             shutil.rmtree(self.root / folder)
         _write(self.home / "bin", _SCRIPTS)
@@ -307,18 +307,18 @@ class _Desk:
         subprocess.run(words, env=self.environ, check=True, capture_output=True)
 
     def _shown(self, *lines: str) -> str:
-        """Return a session of command lines, each behind a prompt, with what it shows."""
+        """Return command lines, each after a prompt and followed by its output."""
         return "\n".join(f"{_PROMPT}{line}\n{self._run(line)}" for line in lines)
 
     def _run(self, line: str, until: re.Pattern[str] | None = None) -> str:
-        """Return what a command shows on a terminal, to its end or until something is there."""
+        """Return what a command shows on a terminal until it ends or its output matches `until`."""
         session = _Session(self.home, self.environ, ("-c", line))
         shown = session.read(until.search if until else lambda _: None)
         session.end()
         return shown
 
     def _download(self) -> str:
-        """Return a download that is half done: its server holds the other half back."""
+        """Return the output of a download whose server sends only half of the file."""
         line = "acme setup postman"
         with _half_served() as port:
             url = f"POSTMAN_DOWNLOAD_URL=http://127.0.0.1:{port}/postman.tar.gz"
@@ -332,7 +332,7 @@ class _Desk:
         found = _BAR.search(shown)
         if found is None:
             raise AssertionError(shown)
-        # The rate is chance, and the length of the bar depends on how the rate is written.
+        # The measured rate varies, and its width determines the length of the bar.
         behind = f"{found[2]}[00:01<00:01, 8.40MiB/s]"
         room = _COLUMNS - 1 - len(found[1]) - len(behind)
         bar = "█" * (room // 2) + "▌" * (room % 2)
@@ -362,7 +362,7 @@ class _Session:
         return self.press(f"{line}\r", "\n$ ")
 
     def press(self, keys: str, end: str) -> str:
-        """Press keys and return what the terminal shows until it ends with a text."""
+        """Press keys and return what the terminal shows until the output ends with `end`."""
         os.write(self._terminal, keys.encode())
         return self.read(lambda shown: shown.endswith(end))
 
@@ -392,7 +392,7 @@ class _Session:
 
 @contextmanager
 def _half_served(size: int = 24 << 20) -> Iterator[int]:
-    """Serve half of a file and then nothing; give the port."""
+    """Serve half of a file and then nothing; yield the port."""
     done = threading.Event()
 
     class Half(http.server.BaseHTTPRequestHandler):
@@ -402,7 +402,7 @@ def _half_served(size: int = 24 << 20) -> Iterator[int]:
             self.end_headers()
             self.wfile.write(bytes(size // 2 - _LAST_PIECE))
             self.wfile.flush()
-            time.sleep(0.3)  # the bar is drawn again only after a while
+            time.sleep(0.3)  # the program redraws the bar only at intervals
             self.wfile.write(bytes(_LAST_PIECE))
             self.wfile.flush()
             done.wait(_PATIENCE)
@@ -430,7 +430,7 @@ def _write(root: Path, files: Mapping[str, dict[str, object] | str]) -> None:
 
 
 def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) -> str:
-    """Return a picture of a terminal, with motion if it is the recording."""
+    """Return a picture of a terminal, animated if `moving`."""
     wrapped = [
         part
         for line in Text.from_ansi(text.expandtabs().rstrip("\n")).split()
@@ -449,10 +449,10 @@ def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) 
 
 
 def _timeline(lines: list[str]) -> str:
-    """Return the CSS that shows the lines one after another, as they were typed and printed.
+    """Return the CSS that shows the lines one after another, as if typed and printed.
 
     The first command is there from the start, so that the picture is never empty.
-    A line is typed with "backwards" only: with "both", Chromium can lose its last letter.
+    The fill mode is "backwards": with "both", Chromium can hide the last letter of a line.
     """
     rules: list[str] = []
     now = 0.0

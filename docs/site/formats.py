@@ -1,4 +1,4 @@
-"""Writes the page of the file formats from the schemas when the site is built."""
+"""Write the page of the file formats from the schemas when the site is built."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SCHEMAS = Path(__file__).parents[2] / "core" / "schema"
 _ORDER = ("command", "category", "cli", "plugin", "project", "registry", "catalogue")
 _HEAD = """# File formats
 
-This page lists the keys of all files. It is generated from the JSON Schemas in `core/schema/` of
-every installation. Files that the program writes name their schema in `$schema`, so that editors
-can complete and check the keys. `cli self lint` checks the files, too. [The
+This page lists the keys of each JSON file. It is generated from the JSON Schemas that every
+installation has in `core/schema/`. Files that the program writes name their schema in `$schema`, so
+that editors can complete and check the keys. `cli self lint` checks the files, too. [The
 reference](reference.md) explains the keys.
 """
 
@@ -34,7 +34,7 @@ def formats_page() -> Iterator[str]:
     for name, schema in schemas.items():
         yield f"\n## `{schema['title']}`\n\n{schema['description']}\n\n"
         yield f"[{name}.schema.json]({schema['$id']})\n"
-        # Schemas refer to definitions of one another, such as a category's keys to a command's.
+        # Schemas refer to each other's definitions: category.json has keys of command.json.
         everywhere = (*schemas.values(), schema)
         shared = [one.get(key, {}) for key in ("properties", "$defs") for one in everywhere]
         definitions = {name: one for found in shared for name, one in found.items()}
@@ -46,7 +46,7 @@ def _file(name: str) -> Path:
 
 
 class _Schema:
-    """The definitions of a schema, to follow its references."""
+    """The definitions with which the references of a schema are resolved."""
 
     def __init__(self, definitions: dict[str, Any]) -> None:
         self._definitions = definitions

@@ -1,4 +1,4 @@
-"""Adds pages to the site when it is built, from the code and from files outside `docs`."""
+"""Generate pages from the code and from files outside `docs` when the site is built."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def installer(address: str) -> str:
-    """Return the site's own install.sh: the program, an installation to try it, and a link."""
+    """Return the site's install.sh, which installs the program, an installation and a link."""
     steps = """\
 "$env/bin/cli" self init "$@"
   bin=$HOME/.local/bin
@@ -74,7 +74,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _listed(nav: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield title, address and first sentence of each page of a part of the navigation."""
+    """Yield title, address and first sentence of each page in a part of the navigation."""
     if isinstance(nav, str):
         yield _TEXTS[nav]
         return
@@ -87,7 +87,7 @@ def _generated(config: MkDocsConfig, name: str, content: str) -> File:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links at pages where there is one, and at the repository where there is none."""
+    """Point links to files outside the site at the repository, all others at the site's pages."""
     name = page.file.src_uri
     title = page.title if isinstance(page.title, str) else name
     prose = " ".join(_MARKUP.sub(r"\1", _SKIPPED.sub("", markdown)).split())
@@ -109,7 +109,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Let the copy button of a session copy its commands without prompts and outputs."""
+    """Make the copy button of a console block copy only commands, not prompts and outputs."""
     sessions = iter(_CONSOLE.findall(page.markdown or ""))
 
     def copied(found: re.Match[str]) -> str:

@@ -1,6 +1,6 @@
-"""Writes docs/interface.md, the reference of the public names of `host`, from their docstrings.
+"""Write docs/interface.md, the reference of the public names of `host`, from their docstrings.
 
-Call it after a change to one: python docs/site/interface.py
+After a change to such a docstring, run: python docs/site/interface.py
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _prose(docstring: str) -> str:
 
 
 def _table(columns: re.Match[str]) -> str:
-    """Return the table of lines with a name and, further right, its meaning."""
+    """Return a Markdown table of lines that consist of a name and its meaning."""
     rows: list[tuple[str, str]] = []
     first = columns[0].splitlines()[0]
     right = len(first) - len(re.split(" {2,}", first, maxsplit=1)[1])
@@ -113,7 +113,7 @@ def _table(columns: re.Match[str]) -> str:
             rows[-1] = rows[-1][0], f"{rows[-1][1]} {line.strip()}"
         elif found:
             rows.append((found[1], found[2]))
-        else:  # the name fills its column
+        else:  # the name is as wide as its column
             rows.append((line[:right].strip(), line[right:]))
     lines = ["| name | meaning |", "|---|---|"]
     for name, meaning in rows:

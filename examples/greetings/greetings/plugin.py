@@ -1,4 +1,4 @@
-"""Every hook once. Hooks plan, the host executes: they return records and do no work."""
+"""Implement each hook once. Hooks return records and do no work; the host executes."""
 
 from pathlib import Path
 
@@ -25,7 +25,7 @@ def discover_commands(installation):
 
 @hookimpl
 def env_sources(installation):
-    """A file of the team's, as weak as `.env` files, for our own commands only."""
+    """Read the team's greetings.env for our own commands, with the rank of `.env` files."""
     file = str(Path(installation.config_dir) / "greetings.env")
     yield EnvSource("greetings", rank=4, files=(file,), words=("greetings",))
 
@@ -42,13 +42,13 @@ def render_listing(listing, format):
 
 
 def _cell(text):
-    """Text from data: no control characters, and nothing that ends a cell."""
+    """Return the text without control characters, and with each `|` escaped."""
     return printable(text).replace("|", "\\|")
 
 
 @hookimpl
 def is_installed(command):
-    """The check mark of `setup greetings-agent`; nothing is run to find out."""
+    """Return whether listings mark `setup greetings-agent` as installed; run no program."""
     if command.words != _MARKED:
         return None
     return Path("/opt/greetings-agent").exists()

@@ -2,6 +2,6 @@
 set -euo pipefail
 
 # "args" in command.json declares ARG_DIRECTORY and ARG_COUNT; the program has checked them.
-log_debug "looking below $ARG_DIRECTORY" # log_debug comes with the host's shell library
-# `head` would end `sort` while it still writes, which pipefail counts as a failure.
+log_debug "searching $ARG_DIRECTORY" # log_debug comes with the host's shell library
+# `head` would end `sort` while it still writes, which pipefail treats as a failure.
 find "$ARG_DIRECTORY" -type f -exec du -k {} + | sort -rn | awk -v count="$ARG_COUNT" 'NR <= count'
