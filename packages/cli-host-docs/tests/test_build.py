@@ -167,7 +167,7 @@ def test_a_list_of_commands_between_two_marks(cli: Cli) -> None:
     [
         ((), "nothing to write; give --output DIR or --inject FILE"),
         (("--output", "x", "nope"), "nope: there is no such category"),
-        (("--inject", "/dev/null", "--format", "html"), "--inject writes markdown only"),
+        (("--inject", "/dev/null", "--format", "html"), "--inject requires --format markdown"),
     ],
 )
 def test_usage(cli: Cli, words: tuple[str, ...], line: str) -> None:

@@ -42,8 +42,8 @@ def test_it_is_installed_for_the_assistants_that_are_here(cli: Cli) -> None:
     assert cli.run("docs", "skill", "--install") == (
         1,
         "",
-        "acme docs skill: found none of ~/.claude, ~/.codex, ~/.copilot, ~/.gemini; "
-        "save the output as SKILL.md yourself\n",
+        "acme docs skill: none of ~/.claude, ~/.codex, ~/.copilot, ~/.gemini exists; "
+        "omit --install and save the output\n",
     )
     for name in (".claude", ".codex"):
         (cli.home / name).mkdir()

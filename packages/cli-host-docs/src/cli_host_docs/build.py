@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     if not output and not file:
         raise UsageError("nothing to write; give --output DIR or --inject FILE")
     if file and form != "markdown":
-        raise UsageError("--inject writes markdown only")
+        raise UsageError("--inject requires --format markdown")
     commands = _chosen(program, given)
     wanted: dict[Path, str | None] = {}
     if output:

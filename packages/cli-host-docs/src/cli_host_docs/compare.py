@@ -61,7 +61,7 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
 def _definition(old: Definition, new: Definition) -> Iterator[Change]:
     yield from _changes(_profile(old), _profile(new))
     if not old.args or not new.args:
-        return  # one of them accepts any words
+        return  # a definition without `args` accepts any arguments
     before, after = _by_key(old.args), _by_key(new.args)
     for key in before.keys() | after.keys():
         if key not in after:

@@ -1,6 +1,6 @@
 """Facts about a command for its documentation, from its public records.
 
-Keys that the host does not check yet are in `extra`; they are shown unchanged.
+Keys that cli-host does not check are in `extra`; they are shown unchanged.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def own_commands(program: Program) -> list[Command]:
 
 
 def value_of(record: Any, key: str, default: Any) -> Any:
-    """Return the value of `key` in a definition or argument, whether the host checks it or not."""
+    """Return the value of `key` in a definition or an argument, or in its `extra`."""
     missing = getattr(record, "extra", {}).get(key, default)
     value = getattr(record, key, missing)
     return default if value is None else value
@@ -49,7 +49,7 @@ def label(argument: Argument) -> str:
 
 
 def choices(argument: Argument) -> tuple[str, ...]:
-    """Return the values that an argument accepts, or () if any or listed by a program."""
+    """Return the values that an argument accepts, or () if any, or if a program lists them."""
     found = argument.choices
     return tuple(found) if isinstance(found, list | tuple) else ()
 
@@ -61,7 +61,7 @@ def default(argument: Argument) -> tuple[str, ...]:
 
 
 def explanation(argument: Argument) -> str:
-    """Return an argument's description and the constraints that the host checks."""
+    """Return an argument's description, with its constraints and its default."""
     variable, pattern = value_of(argument, "env", ""), value_of(argument, "pattern", "")
     conflicts = texts(value_of(argument, "conflicts", ()))
     notes = [

@@ -13,7 +13,7 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading below that of the page; level 2 or 3."""
+    """A heading below the title of the page; level 2 or 3."""
 
     level: int
     text: str
@@ -28,21 +28,21 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A line to type."""
+    """A command line."""
 
     line: str
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Words to type, each with an explanation, which may be ""."""
+    """Terms or command lines, each with an explanation, which may be ""."""
 
     rows: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Other pages by their words, each with its description."""
+    """Links to other pages: the words and the description of each page."""
 
     rows: tuple[tuple[Words, str], ...]
 
@@ -52,7 +52,7 @@ Block = Heading | Paragraph | Code | Terms | Links
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The commands directly below `words`; () is the first page, which links to all others."""
+    """The page of the commands directly below `words`, or the first page, if `words` is ()."""
 
     program: str
     words: Words
@@ -65,7 +65,7 @@ class Page:
 
 
 def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
-    """Return the first page, and one for each category and command with commands below it."""
+    """Return the first page, and a page for each category or command that contains commands."""
     by_parent: dict[Words, list[Command]] = {}
     for command in commands:
         by_parent.setdefault(command.words[:-1], []).append(command)
@@ -80,7 +80,7 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     pages = [first, *(one for one in others if one.words)]
     for page in pages:
         if default := defaults.get(page.words):
-            page.blocks.append(Paragraph(f"Without a further word, it runs {default}."))
+            page.blocks.append(Paragraph(f"The default command is {default}."))
         for command in by_parent.get(page.words, ()):
             page.blocks.extend(_command(program.name, command))
     links = tuple((page.words, page.description) for page in pages[1:])

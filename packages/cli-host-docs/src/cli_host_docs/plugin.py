@@ -52,7 +52,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
             {
                 "name": "new",
                 "complete": "directory",
-                "description": "Another one; by default, this installation as it is now",
+                "description": "Directory or git ref; by default, this installation as it is now",
             },
         ],
         "examples": [{"command": "diff origin/main", "description": "before a push"}],
@@ -60,7 +60,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
     "skill": {
         "description": "Print a SKILL.md that teaches assistants these commands",
         "effects": "change",
-        "args": [{"name": "--install", "description": "Write it for each assistant that is found"}],
+        "args": [{"name": "--install", "description": "Write the file for each assistant found"}],
     },
 }
 

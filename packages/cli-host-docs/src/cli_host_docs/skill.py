@@ -45,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     found = [home / name for name in _ASSISTANTS if (home / name).is_dir()]
     if not found:
         looked = ", ".join(f"~/{name}" for name in _ASSISTANTS)
-        raise OperationError(f"found none of {looked}", "save the output as SKILL.md yourself")
+        raise OperationError(f"none of {looked} exists", "omit --install and save the output")
     for folder in found:
         path = folder / "skills" / _name(program.name) / "SKILL.md"
         _write(path, text)
