@@ -18,7 +18,7 @@ from cli_host_fleet.results import Result, Stop, judge
 from cli_host_fleet.session import Session
 
 _GRACE = 8.0  # seconds that a host gets to end a process group; it needs up to 3
-_DRAIN = 1.0  # seconds to read output of processes that outlive the command
+_DRAIN = 1.0  # seconds for reading the output of processes that outlive the command
 _CHUNK = 1 << 16
 
 
@@ -95,7 +95,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             stdout=there_out,
             stderr=there_err,
             env=self._environ,
-            start_new_session=True,  # only fleet handles Ctrl-C, to stop hosts in order
+            start_new_session=True,  # Ctrl-C reaches only fleet, which stops the hosts
         )
         for descriptor in (there_in, there_out, there_err):
             os.close(descriptor)

@@ -23,9 +23,9 @@ from cli_host_fleet.results import Result, Stop
 from cli_host_fleet.rollout import Amount
 from cli_host_fleet.session import Output, Session
 
-_TICK = 0.1  # seconds between checks for signals, and updates of the live view
-_SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself does not limit them
-_FILES_OF_A_HOST = 5  # three pipes, and two files for its output
+_TICK = 0.1  # seconds between checks for signals and updates of the live view
+_SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself sets no limit
+_FILES_OF_A_HOST = 5  # three pipes to ssh, and two files for the host's output
 _FILES_OF_OURS = 64
 _REACTION = 2  # seconds until a signal ends this process if the run has not stopped
 _LAST = 10  # further seconds for the hosts to end their commands and for the view to show it
@@ -53,7 +53,7 @@ class Job(Protocol):
 
 
 class View(Protocol):
-    """Shows a run to the user. Its methods never raise; `problem` is the error that ended it."""
+    """Shows a run. Its methods never raise; `problem` is the error that ended its output."""
 
     problem: OSError | None
 

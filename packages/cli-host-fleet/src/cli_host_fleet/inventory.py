@@ -141,7 +141,7 @@ def _possible(names: list[str]) -> Iterator[str]:
         try:
             Host(name)
         except FleetError:
-            continue  # ssh may accept it, but a set of hosts cannot name it
+            continue  # ssh may accept this name, but a set of hosts cannot contain it
         yield name
 
 

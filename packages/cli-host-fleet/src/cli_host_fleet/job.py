@@ -171,7 +171,7 @@ class ShippedJob(Job):
         if definition.secrets or references:
             found = self._program.environment(command.words, os.environ, secrets=True)
             self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
-            # They become part of the caller's environment, so that other sources can expand them.
+            # The values become part of the caller's environment, so other sources can expand them.
             self._referenced = {
                 name: one.value for name, one in found.items() if one.source.startswith(references)
             }

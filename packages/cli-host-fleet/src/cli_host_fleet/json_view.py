@@ -31,7 +31,7 @@ class JsonView:
         self._outputs: dict[str, _Captured] = {}
 
     def output(self, host: str) -> _Captured:
-        if host in self._outputs:  # from an attempt that did not reach the host
+        if host in self._outputs:  # output of an attempt that did not reach the host
             self._outputs[host].close()
         self._outputs[host] = _Captured()
         return self._outputs[host]

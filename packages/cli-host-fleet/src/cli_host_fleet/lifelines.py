@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 
-SECONDS = 20.0  # a host considers the controller lost after 120 s without one
+SECONDS = 20.0  # a host without a heartbeat for 120 s considers the controller lost
 
 
 class Lifelines:

@@ -27,6 +27,6 @@ def discover_commands(
             "entrypoint": f"cli_host_fleet.{word}:command",
             "effects": effects,
             "sources": False,
-            "starts_commands": True,  # including those of --inventory and --ssh-config
+            "starts_commands": True,  # --inventory and --ssh-config can start programs, too
         }
         yield CommandDeclaration(("fleet", word), definition)

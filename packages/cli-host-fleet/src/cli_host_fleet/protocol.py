@@ -31,7 +31,7 @@ _CONSEQUENCE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A host's facts about itself; `system` is a name from command.json."""
+    """A host's facts about itself; `system` is `linux` or `mac`, as in command.json."""
 
     system: str
     name: str
@@ -69,14 +69,14 @@ class Greeting:
         if len(fields) < _FIELDS:
             return None, b""
         system, *others = (_text(field) for field in fields)
-        kernel = re.split("[^a-z]", system)[0]  # of linux-gnu, darwin23
+        kernel = re.split("[^a-z]", system)[0]  # linux of linux-gnu, darwin of darwin23
         return Facts(_SYSTEMS.get(kernel, kernel), *others), rest
 
 
 class Reports:
     """Separates the host's reports from the command's bytes.
 
-    Each of the first `greetings` marks ends the output of a login, which is kept as `noise`.
+    Everything before the last of `greetings` marks is output of logins and is kept as `noise`.
     """
 
     def __init__(self, nonce: str, greetings: int) -> None:
@@ -95,7 +95,7 @@ class Reports:
         for frame in self._frames.finditer(data):
             is_mark = frame[1] is None
             if is_mark and not self._greetings:
-                continue  # the command printed it
+                continue  # this mark is output of the command
             self._keep(data[position : frame.start()], kept)
             position = frame.end()
             if is_mark:
@@ -108,7 +108,7 @@ class Reports:
         return b"".join(kept), reports
 
     def rest(self) -> bytes:
-        """Return the bytes that were buffered because they might have begun a report."""
+        """Return the bytes that were buffered as a possible start of a report."""
         return self._rest if not self._greetings else b""
 
     def _keep(self, text: bytes, kept: list[bytes]) -> None:
@@ -118,7 +118,7 @@ class Reports:
             kept.append(text)
 
     def _whole(self, data: bytes) -> int:
-        """Return how many bytes of `data` cannot be the start of a report."""
+        """Return how many bytes of `data` precede a possible start of a report."""
         begun = data.find(self._prefix)
         if begun >= 0 and len(data) - begun <= _LONGEST_REPORT:
             return begun
@@ -168,7 +168,7 @@ def items(words: Iterable[str]) -> bytes:
 
 
 def useful_line(noise: bytes) -> str:
-    """Return the last line that names a cause or, without one, the last that is no consequence."""
+    """Return the last line that names a cause, else the last that is not only a consequence."""
     lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     plain = [line for line in lines if not _CONSEQUENCE.match(line)]

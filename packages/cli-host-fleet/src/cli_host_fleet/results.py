@@ -96,7 +96,7 @@ def _reason(status: int) -> str:
 
 
 def exit_status(results: Iterable[Result]) -> int:
-    """Return 4 if a host was unreachable, lost or timed out; otherwise 1 if one failed, or 0."""
+    """Return 4 if a host was unreachable, lost or timed out, else 1 if one is not ok, else 0."""
     states = {result.state for result in results}
     if states & _OUT_OF_REACH:
         return 4

@@ -25,7 +25,7 @@ class Amount:
         return found
 
     def of(self, hosts: int) -> int:
-        """Return the amount as a number out of `hosts`, rounded down."""
+        """Return the number of hosts if there are `hosts` in all; a percentage is rounded down."""
         return hosts * self.number // 100 if self.percent else self.number
 
 
@@ -37,9 +37,9 @@ def batches(hosts: Sequence[str], serial: Amount | None) -> Iterator[Sequence[st
 
 
 def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> int:
-    """Return how many hosts may fail before no further one starts.
+    """Return how many hosts may fail before a run starts no further host.
 
-    Without --max-fail, all of them may fail, or none in a rolling run.
+    Without --max-fail, all hosts may fail, or none with --serial.
     """
     if most is not None:
         return most.of(hosts)

@@ -86,11 +86,11 @@ class Shipment:
     def close(self) -> None:
         """Finish the archive."""
         self._tar.close()
-        self._file.flush()  # `chunks` reads it by its descriptor
+        self._file.flush()  # `chunks` reads the file through its descriptor
         self.size = self._file.tell()
 
     def chunks(self, stem: str) -> Iterator[bytes]:
-        """Yield the archive for the directory `stem`; hosts may read at different positions."""
+        """Yield the archive with the directory named `stem`; each caller has its own position."""
         # The name is at the start of a tar block, so it never spans two chunks.
         ours, its = self._stem.encode(), stem.encode()
         for start in range(0, self.size, _CHUNK):

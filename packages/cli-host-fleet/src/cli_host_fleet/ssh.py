@@ -1,4 +1,4 @@
-"""Calls of the user's own ssh; the options that every host must have come first."""
+"""Command lines for the user's own ssh; fleet's options come first, as the first value wins."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from cli_host_fleet.problem import FleetError
 
 _ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
-_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, and nothing for ssh to expand
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, without characters that ssh expands
 _LOCALE = ("LANG", "LANGUAGE")
 
 
@@ -61,8 +61,8 @@ class Calling:
 def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None = None) -> list[str]:
     """Return ssh's argv. Its options override ssh_config, so they apply to every host.
 
-    Unknown and changed host keys are refused; there are no prompts, no forwarding and no other
-    commands. `own` holds the options for a host whose connections ssh_config shares (see
+    Unknown and changed host keys are refused; prompts, forwarding, LocalCommand and RemoteCommand
+    are disabled. `own` holds the options for a host whose connections ssh_config shares (see
     own_connections).
     """
     multiplexing = ["ControlMaster=no", "ControlPath=none"]
@@ -124,7 +124,7 @@ def control_directory(caller: Mapping[str, str]) -> str:
     except FileExistsError:
         pass
     except OSError as failure:
-        raise FleetError(f"{path}: {failure.strerror}; to avoid it: --keep-connections 0") from None
+        raise FleetError(f"{path}: {failure.strerror}; try --keep-connections 0") from None
     found = os.lstat(path)
     private = stat.S_ISDIR(found.st_mode) and not stat.S_IMODE(found.st_mode) & 0o077
     if not private or found.st_uid != os.getuid():

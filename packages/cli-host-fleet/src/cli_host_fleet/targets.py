@@ -19,7 +19,7 @@ from cli_host_fleet.ssh import Calling, Host
 from host import Program
 
 _MOST_NAMED = 5
-_TIME = re.compile(r"([0-9]+[smhdw]?)+", re.IGNORECASE)  # as in ssh_config
+_TIME = re.compile(r"([0-9]+[smhdw]?)+", re.IGNORECASE)  # the format of times in ssh_config
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE",
         help="JSON as ansible-inventory --list prints it, or a program that prints it.",
     )
-    @click.option("--ssh-config", default="", metavar="FILE", help="Read instead of ~/.ssh/config.")
+    @click.option("--ssh-config", default="", metavar="FILE", help="File instead of ~/.ssh/config.")
     @click.option("-l", "--user", default="", metavar="USER", help="Log in as USER.")
     @functools.wraps(command)
     def wrapped(

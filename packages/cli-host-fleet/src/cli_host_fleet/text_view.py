@@ -52,7 +52,7 @@ class TextView:
             self._live = line
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
-        """Write a row for each host and the counts."""
+        """Write one row per host, then how many hosts ended in each state."""
         self._erase()
         rows = [_row(result) for result in results]
         heading = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "REASON")

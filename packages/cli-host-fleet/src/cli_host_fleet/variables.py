@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Protocol
 
-CALLER = 1  # rank of the caller's variables: the framework's have rank 0, those of sources over 1
+CALLER = 1  # rank of the caller's variables; the framework's have 0, those of sources more than 1
 # Variables that describe the installation, with their values relative to the run's directory.
 _PLACES = {
     "CLI_DIR": "",

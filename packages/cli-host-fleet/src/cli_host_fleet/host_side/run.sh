@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
-# The rest of a run on this host, after unpack.sh has put the command's files into $fleet_dir.
+# Runs a command on this host, after unpack.sh has put the command's files into $fleet_dir.
 # On stdin, each ended by NUL:
-#   LIBRARY              the program's name when bash is to load core/lib, or ""
+#   LIBRARY              the program's name if bash must load core/lib, or ""
 #   N NAME=VALUE × N     the environment
 #   N WORD × N           the argv
 #   N (PROGRAM VERSION HINT) × N/3   what the command requires
@@ -81,7 +81,7 @@ fleet_command() {
     export "${fleet_word?}"
   done
   if [[ -n $fleet_library ]]; then
-    # init.sh expects the process that is to load it, the program's name and the caller's BASH_ENV.
+    # CLI_HOST_INIT: the process that must load init.sh, the program's name, the caller's BASH_ENV.
     [[ -n ${BASH_ENV+set} ]] && fleet_word=s$BASH_ENV || fleet_word=u
     export CLI_HOST_INIT=${BASHPID:-$(exec sh -c 'echo "$PPID"')}:$fleet_library:$fleet_word
     export BASH_ENV=$fleet_dir/core/lib/init.sh

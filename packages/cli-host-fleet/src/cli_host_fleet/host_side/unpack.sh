@@ -1,5 +1,5 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# The beginning of a run on this host, whose bash (3.2 or newer) reads this from the connection.
+# Begins a run on this host, whose bash (3.2 or newer) reads this script from the connection.
 # On stdin, each ended by NUL:
 #   NONCE SIZE DIRECTORY
 # then a tar archive of SIZE bytes, which creates DIRECTORY. Only the user of the run can enter
