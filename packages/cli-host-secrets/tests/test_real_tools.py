@@ -94,7 +94,7 @@ def test_age_fails_in_one_line(cli: Cli, recipient: str) -> None:
     (cli.folder / "plain.age").write_text("hush\n")
     status, out, err = cli.run("try", "show")
     assert (status, out, err.count("\n")) == (1, "", 2)
-    assert err.startswith(line(cli, f"there is no {cli.folder}/none.age", "age:none.age"))
+    assert err.startswith(line(cli, f"{cli.folder}/none.age does not exist", "age:none.age"))
     assert "age ended with status 1: age: error: " in err
     cli.show({"KEY": "age:token.age"})
     status, out, err = cli.run("try", "show", AGE_IDENTITY_FILE="")

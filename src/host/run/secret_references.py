@@ -211,4 +211,4 @@ def _content(path: str) -> bytes:
     try:
         return read_regular(path, DefinitionError)
     except FileNotFoundError:
-        raise HostError(f"there is no {path}") from None
+        raise HostError(f"{path} does not exist") from None

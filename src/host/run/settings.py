@@ -73,7 +73,7 @@ def _check_text(path: str, content: bytes) -> None:
     """Raise SourceError for UTF-16, a BOM or CR LF, which bash would misread."""
     if is_utf_16(content) or content.startswith(BOM):
         what = "is UTF-16 or begins with a byte-order mark"
-        raise _error(path, what, "save it as UTF-8 without BOM")
+        raise _error(path, what, "save it as UTF-8 without a BOM")
     if b"\r" in content and (at := (content + b"\n").find(b"\r\n")) >= 0:
         remedy = f"save it with LF line endings, or run: sed -i 's/\\r$//' {path}"
         line = content.count(b"\n", 0, at) + 1

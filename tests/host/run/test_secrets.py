@@ -73,7 +73,7 @@ def test_a_secret_that_another_source_gives_is_not_asked(install, more):
 FAILURES = {
     "a failing one": ("run:fail now", "fail ended with status 3: it is locked"),
     "a missing one": ("run:nothere x", "nothere cannot start: No such file or directory"),
-    "no file": ("file:none", "there is no {place}/none"),
+    "no file": ("file:none", "{place}/none does not exist"),
     "an unknown scheme": ("vault:x", "unknown scheme vault; known schemes: file, run; a plugin "),
     "an open quote": ("run:give 'x", "no closing quotation"),
     "needs a terminal": ("run:sh -c 'cat </dev/tty'", "sh ended with status "),

@@ -21,7 +21,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     def read(reference: str) -> str:
         path = os.path.abspath(split(reference, "age:FILE")[0])  # so it cannot be an option
         if not os.path.exists(path):
-            raise HostError(f"there is no {path}")
+            raise HostError(f"{path} does not exist")
         try:
             return without_line_end(output(["age", "--decrypt", *options, path], environment))
         except HostError as failure:
