@@ -29,7 +29,7 @@ else:
         return lambda kind: kind
 
 
-EFFECTS = ("read", "change", "destroy")  # of a command or an option, the weakest first
+EFFECTS = ("read", "change", "destroy")  # values of the key "effects", the mildest first
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 _MOST_LINKS = 40  # in one path, like the kernel's limit
@@ -88,7 +88,7 @@ class Record:
 
     @classmethod
     def of_row(cls, row: "Iterable[Any]") -> "Self":
-        """Return the record of these values. Raises ValueError if there are too many or too few."""
+        """Return a record with these values. Raises ValueError if there are too many or too few."""
         found = cls.__new__(cls)
         found.__dict__ = dict(zip(cls._fields, row, strict=True))
         return found
@@ -165,14 +165,14 @@ def is_there(path: str) -> bool:
 def _mode(path: str, *, follow: bool = True) -> int:
     try:
         return posix.stat(path, follow_symlinks=follow).st_mode
-    except (OSError, ValueError):  # ValueError: not a valid path, such as one with NUL
+    except (OSError, ValueError):  # ValueError: not a valid path, such as one with a NUL
         return 0
 
 
 def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> bytes:
     """Return the content of a regular file; never block on a FIFO or device.
 
-    Raises FileNotFoundError (also for a dangling link), or `error` if it is not a regular file, is
+    Raises FileNotFoundError (also for a dangling link), or `error` if the file is not regular, is
     larger than `limit` bytes or cannot be read.
     """
     try:
@@ -218,7 +218,7 @@ def _is_executable(path: str) -> bool:
 
 
 def find_bash(environ: "Mapping[str, str]") -> str | None:
-    """Return the bash for settings.conf and scripts: from PATH, or else /bin/bash, or None."""
+    """Return the path of bash for settings.conf and scripts: on PATH, else /bin/bash, else None."""
     return find_program("bash", environ) or find_program("/bin/bash", environ)
 
 

@@ -22,7 +22,7 @@ class Argument(Record):
     """One declared argument of a command.
 
     name          as declared: "env" (positional), "--force" (option), "files..." (repeats)
-    short         "-f", or "" for none
+    short         "-f", or "" if there is none
     value         the placeholder of an option's value, or "" for a flag or a positional argument
     type          "string", "integer", "number", "path", "file" or "directory", or "" for a flag
     choices       the texts that it accepts, or () for any text
@@ -60,12 +60,12 @@ class Argument(Record):
 
     @property
     def option(self) -> bool:
-        """Whether it is an option, so its name begins with `-`."""
+        """Whether the argument is an option: its name begins with `-`."""
         return self.name.startswith("-")
 
     @property
     def flag(self) -> bool:
-        """Whether it is an option that takes no value."""
+        """Whether the argument is an option that takes no value."""
         return self.option and not self.value
 
     @property
@@ -80,18 +80,18 @@ class Argument(Record):
 
     @property
     def variable(self) -> str:
-        """The name of its variable; a repeated argument has NAME_COUNT, NAME_1 and so on."""
+        """The argument's variable; a repeated argument has NAME_COUNT, NAME_1 and so on."""
         return f"ARG_{self.bare_name.lstrip('-').upper().replace('-', '_')}"
 
     @property
     def form(self) -> str:
-        """Its name and the placeholder of its value: `env`, `--count N`, `--[no-]cache`."""
+        """The argument's name and placeholder: `env`, `--count N`, `--[no-]cache`."""
         name = f"--[no-]{self.name[2:]}" if self.negatable else self.name
         return f"{name} {self.value}".rstrip()
 
     @property
     def usage(self) -> str:
-        """Its form in a usage line: `<env>`, `[--count N]`, `[files...]`."""
+        """The argument's form in a usage line: `<env>`, `[--count N]`, `[files...]`."""
         dots = REPEATS if self.option and self.repeats else ""
         if self.required:
             return self.form + dots if self.option else f"<{self.form}>"
@@ -105,7 +105,7 @@ class Argument(Record):
 
     @property
     def expected(self) -> str:
-        """Its valid values, for an error message: its choices, or else its type and pattern."""
+        """The argument's valid values, for errors: the choices, or else the type and pattern."""
         if self.choices:
             return f"one of {', '.join(self.choices)}"
         kind = "true or false" if self.flag else _TYPES.get(self.type, "text")

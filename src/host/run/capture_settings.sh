@@ -5,12 +5,12 @@
 # The parser must reach the `done` after the last line. In the C locale, its messages contain the
 # line number. The second `eval` resets a parser that stopped inside `[[`.
 # The RETURN trap fires at depth 0 when bash has left the file, even under `set -e`. If only the
-# EXIT trap fires, the shell has ended. If the file sets its own RETURN trap, the command after
-# `.` reports. The DEBUG trap stores the line, notes a top-level `return`, and keeps `set -a` on,
-# because a file may assign variables after its own `set +a`. Traps close stderr, because `set -x`
-# would print their commands.
+# EXIT trap fires, the shell has ended. If the file replaces the RETURN trap, the command after `.`
+# writes the report instead. The DEBUG trap stores the line, notes a top-level `return`, and keeps
+# `set -a` on, because a file may assign variables after its own `set +a`. Traps close stderr,
+# because `set -x` would print their commands.
 # A file may redefine any builtin. In POSIX mode, no function replaces a special builtin. So the
-# report uses special builtins, and removes functions that replace the other two.
+# report uses special builtins, and first removes functions named `enable` or `printf`.
 # The report goes to DESCRIPTOR: messages of the parser, "parsed", a NUL, "end LINE" or "exit
 # LINE", perhaps " return", a NUL, the output of `export -p`, and two NULs. One builtin prints all
 # variables, because a loop over the names would take 2 ms more.

@@ -57,7 +57,7 @@ class Match:
 
     @property
     def plugin(self) -> str:
-        """The plugin that provides it, or "" for the installation itself."""
+        """The plugin of `node`, or "" for the installation itself."""
         return self.node.tree.plugin if self.node else ""
 
     @property
@@ -221,7 +221,7 @@ class Catalog:
             try:
                 _inherit(match)
             except DefinitionError:
-                pass  # the listing of that category reports it
+                pass  # a listing of the invalid category reports the error
         return found, problems
 
 
@@ -255,7 +255,7 @@ def _inherit(match: Match) -> None:
 
 
 def _below(category: Match, word: str) -> Match | None:
-    """Return the match of `word` in a category, or None for none. Raises DefinitionError."""
+    """Return the match of `word` in a category, or None if it has none. Raises DefinitionError."""
     if not is_word(word):
         return None
     nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
@@ -274,7 +274,7 @@ def _matched(
     *,
     listing: bool = True,
 ) -> Match | None:
-    """Merge nodes with the same words into one command or category, or None for neither.
+    """Merge nodes with the same words into one match; return None if no node remains.
 
     The first node that is a command or a category decides. A run stops there and raises
     DefinitionError if that definition is invalid. A listing reads all nodes: a command's match
@@ -316,7 +316,7 @@ def _read(node: "AnyNode", problems: list[Problem]) -> bool:
 
 
 def _aliased(nodes: "Iterable[AnyNode]", alias: str) -> str:
-    """Return the word of the command with the alias `alias` in these nodes, or "" for none."""
+    """Return the word of the command in these nodes that has `alias`, or "" if there is none."""
     found = (node.aliased(alias) for node in nodes if is_word(alias))
     return next(filter(None, found), "")
 

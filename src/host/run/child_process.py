@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 DEFAULT_TIMEOUT = 10.0  # seconds
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
 END = b"\0\0"
-REPORT_DESCRIPTOR = 250  # of a spawned child; above those that scripts use, below usual limits
+REPORT_DESCRIPTOR = 250  # in a spawned child; scripts use lower numbers; usual limits are higher
 
 _GRACE = 0.2  # seconds between SIGTERM and SIGKILL
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
@@ -57,7 +57,7 @@ def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout:
                 (posix.POSIX_SPAWN_DUP2, report, REPORT_DESCRIPTOR),
                 (posix.POSIX_SPAWN_DUP2, 2, 1),
             ],
-            setsid=True,  # also creates a process group without a terminal
+            setsid=True,  # a new session has its own process group and no terminal
             setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGCHLD],
         )
 
@@ -81,7 +81,7 @@ def fork_and_read(
     report = _read(start, timeout)
     try:
         reason, answer = marshal.loads(bytes.fromhex(report.decode()))  # noqa: S302 - our child's
-    except (ValueError, EOFError, TypeError):  # no report, or other code wrote into it
+    except (ValueError, EOFError, TypeError):  # the report is missing or damaged
         reason, answer = "ended the process instead of answering", None
     if reason:
         raise ChildProcessError(reason)
@@ -106,7 +106,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
         except BaseException as failure:  # noqa: BLE001 - may be any
             raised = f"raised {type(failure).__name__}: {failure}"
             reason = str(failure) if isinstance(failure, HostError) else raised
-        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex has no NUL before END
+        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex cannot contain END
         while answer and posix.getpid() == own:  # a process forked in `question` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
@@ -115,7 +115,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
 
 def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
     """Start a child by calling `start` with the report's descriptor, and return its report."""
-    pid = 0  # of the child, once it is started
+    pid = 0  # 0 until the child has started
     report = b""
     caught: list[int] = []
 
@@ -169,9 +169,8 @@ def _read_until_end(descriptor: int, timeout: float) -> bytes:
 def _end(pid: int, *, gently: bool) -> None:
     """Kill the process group of the child, and wait for the child.
 
-    With `gently`, the group gets SIGTERM first. Then a run of this program in the group ends its
-    own child, which is in another session. Otherwise, a settings.conf that calls this program would
-    never end.
+    With `gently`, the group gets SIGTERM first. A settings.conf may call this program, and that
+    run can then end its own child. The child is in another session, so it would otherwise survive.
     """
     if gently:
         import time

@@ -41,12 +41,12 @@ def is_reference(text: str) -> bool:
 class Definition:
     """The checked content of a command.json or category.json, with defaults for absent keys.
 
-    name, description      texts for people; "" if a category.json has none
+    name, description      texts for users; "" if a category.json has none
     entrypoint             a file in `directory` or "package.module:attr"; "" for most categories
     file, directory        the definition and its folder; "" if a plugin declares it in code
     os, compatible         the systems that it runs on, or () for all; whether it runs on this one
     sudo, sudo_systems     whether it needs sudo on this system; the systems where it does
-    group, aliases, hidden its heading in listings; its other words; whether it is not listed
+    group, aliases, hidden its heading in listings; its other names; whether listings omit it
     envs, env_files        variables and paths of `.env` files, not yet expanded
     required_envs          `RequiredVariable`s, including those of the categories above
     requires               `Requirement`s for programs, including those of the categories above
@@ -60,7 +60,7 @@ class Definition:
     args                   the declared arguments, `Argument`s
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
-    effects, destroys      "read", "change" or "destroy"; whether the file itself has "destroy"
+    effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
     help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
     starts_commands        whether it starts other commands or programs that its caller chooses
     sources                false if a Python command starts with its caller's own environment
@@ -169,7 +169,7 @@ class Definition:
 
     @property
     def is_listed(self) -> bool:
-        """Whether listings show it without --all."""
+        """Whether listings show the command without --all."""
         return self.compatible and not self.hidden
 
 

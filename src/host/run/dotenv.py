@@ -85,7 +85,7 @@ def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
 
 
 def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) -> None:
-    """Offer the variables in the text of a `.env` file; warn of its first five problems."""
+    """Offer the variables in the text of a `.env` file; warn about its first five problems."""
     problems: list[Problem] = []
     try:
         for name, written, literal, line in parse_env(path, text, problems.append):
@@ -122,7 +122,7 @@ def read_env_text(path: str) -> str | None:
 def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[Binding]":
     """Return the assignments in the text of a `.env` file.
 
-    `warn` gets a problem for each invalid statement, which never contains the statement's text.
+    `warn` gets a problem for each invalid statement, without the statement's text.
     """
     text = text.replace("\r\n", "\n")
     bindings = _plain_bindings(text)

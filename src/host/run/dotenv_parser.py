@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from host.run.dotenv import Binding
 
-_MOST_NAMED = 5  # so many names inside an unclosed quote are listed
+_MOST_NAMED = 5  # names listed of those inside an unclosed quote
 _PAIR = "\\\\"
 # A line of Base64 that ends with = is not an assignment.
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")

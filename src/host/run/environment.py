@@ -38,7 +38,7 @@ LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 
 
 class Assignment:
-    """A value that a source offers for a variable; `origin` names the source for readers."""
+    """A value that a source offers for a variable; `origin` names the source in messages."""
 
     __slots__ = ("name", "origin", "rank", "value")
 
@@ -50,7 +50,7 @@ class Assignment:
 
 
 class Layers:
-    """The variables of all sources; the highest rank (lowest number) wins, then the last one.
+    """The variables of all sources. The highest rank (lowest number) wins; on a tie, the last one.
 
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
     system   the caller's environment (SYSTEM): never changed, even if a value is empty

@@ -29,8 +29,7 @@ def expand(
     `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose their backslash. An inserted
     value is not expanded again. Text that a shell would execute, glob or split is unchanged, and
     so is `$$` with a name or braces after it. Any other `${…}`, and `:?` with an unset name, are
-    also unchanged; `warn` is called once for them. The function takes linear
-    time::
+    also unchanged; `warn` is called once for them. The function takes linear time::
 
         expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """
@@ -63,7 +62,7 @@ class _Expansion:
         self.foreign = False
 
     def word(self, position: int, *, inside: bool = False, used: bool = True) -> tuple[str, int]:
-        """Expand up to the end of the text, or if `inside` a `${…}` up to its `}`."""
+        """Expand to the end of the text or, if `inside` is true, to the `}` of this `${…}`."""
         text, end = self.text, len(self.text)
         parts: list[str] = []
         while position < end:
@@ -109,7 +108,7 @@ class _Expansion:
         text, stop = self.text, position
         while text.startswith("$", stop):
             stop += 1
-        several = stop > position + 1  # `$$` is no reference; passwords contain it
+        several = stop > position + 1  # `$$` is not a reference; passwords may contain it
         if text.startswith("{", stop):
             return self.as_written(position, stop + 1) if several else self.brace(position, used)
         if text.startswith("(", stop):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # keys, or an escape that may spell one
+_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # keys; JSON may escape their letters with \u
 _ALIASES = (b"aliases", b"\\u")
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
 # the folders instead would make a listing of 10,000 commands a quarter slower.
@@ -47,7 +47,7 @@ def script_word(name: str) -> str:
 
 
 def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
-    """Return the words of a script from its file name and the tree's `scripts`, or [] for none."""
+    """Return a script's words from its file name and the tree's `scripts`, or [] if invalid."""
     word, prefix, separator = script_word(name), scripts.get("prefix", ""), scripts.get("split", "")
     if not word.startswith(prefix):
         return []
@@ -79,7 +79,7 @@ class Node:
     """The node that words name in one tree; `at` is its path, or its words if it is declared.
 
     The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
-    `problems` are the problems of the folder; they are complete after the folder was listed.
+    `problems` are the problems of the folder; they are complete once the folder is listed.
     """
 
     tree: "Tree"
@@ -91,7 +91,7 @@ class Node:
 
     @property
     def place(self) -> str:
-        """Its folder or script, or `plugin NAME` for a command that a plugin declares."""
+        """The folder or script of the node, or `plugin NAME` if a plugin declares the command."""
         if self.definition and self.definition.is_script:
             return self.definition.file
         return self.at if self.tree.path else f"plugin {self.tree.plugin}"
@@ -102,7 +102,7 @@ class Node:
 
 
 class FolderNode(Node):
-    """A node of a tree on disk: a folder, a script, both, or the common prefix of split names.
+    """A node of a tree on disk: a folder, a script, both, or leading words of a script's name.
 
     The constructor makes the root; `enter` and `inside` return the other nodes. A folder is listed
     only once. A link to a directory is followed, except below another link or to a directory that
@@ -178,7 +178,7 @@ class FolderNode(Node):
 
     @property
     def script(self) -> str:
-        """The path of the script with exactly this node's words, or "" for none."""
+        """The path of the script with exactly this node's words, or "" if there is none."""
         return next((path for words, path in self.scripts if not words), "")
 
     def scripts_of(self, word: str) -> "Scripts":
@@ -193,7 +193,7 @@ class FolderNode(Node):
         return [(words[1:], path) for words, path in found if words[:1] == [word]]
 
     def _accepted(self, names: "Iterable[str]") -> "Scripts":
-        """Return the words and the path of each of these files that can be a command."""
+        """Return the words and the path of each file in `names` that can be a command."""
         scripts = self.tree.scripts
         if scripts is None or self.owned:
             return []
@@ -234,7 +234,7 @@ class FolderNode(Node):
         return definition
 
     def category(self) -> "Definition | None":
-        """Return the definition in category.json, or None if missing. Raises DefinitionError."""
+        """Return category.json's definition, or None if it is missing. Raises DefinitionError."""
         return self._definition(f"{self.at}/category.json")
 
     def _definition(self, path: str) -> "Definition | None":
@@ -247,7 +247,7 @@ class FolderNode(Node):
         return definition
 
     def _main(self) -> str:
-        """Return the path of the script `main` that makes the folder a command, or "" for none."""
+        """Return the path of a script `main` that makes the folder a command, or ""."""
         if self.tree.scripts is None or self.parent is None or not self.is_folder:
             return ""
         if is_file(f"{self.at}/category.json"):
@@ -277,7 +277,7 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command():
-                while node.parent and node is not self:  # each node above holds commands, too
+                while node.parent and node is not self:  # the parents also hold commands
                     node = node.parent
                     node.holds = True
                 return True
@@ -313,7 +313,7 @@ class FolderNode(Node):
         return found
 
     def aliased(self, alias: str) -> str:
-        """Return the word of the child command with the alias `alias`, or "" for none."""
+        """Return the word of the child command with the alias `alias`, or "" if there is none."""
         for word, node in self.inside().items():
             if not _mentions(node.script or f"{node.at}/command.json", _ALIASES):
                 continue
@@ -333,9 +333,9 @@ class FolderNode(Node):
         return [(path, reason) for path, reason in reasons if reason]
 
     def _listed(self) -> "tuple[dict[str, bool], list[str]]":
-        """Return the words of usable subfolders (with true for a linked one) and the file names.
+        """Return the usable subfolders, as {word: is_linked}, and the names of the files.
 
-        Folders that are left out with a reason are added to the problems.
+        Adds to `problems`: names that cannot be words, and links to folders that contain the tree.
         """
         folders: dict[str, bool] = {}
         files: list[str] = []
@@ -371,7 +371,7 @@ class FolderNode(Node):
 
 
 def _existing(stem: str) -> "Iterable[str]":
-    """Yield the paths that exist: `stem` with each extension of scripts, in their order."""
+    """Yield the paths that exist: `stem` with each script extension, in order of precedence."""
     for extension in _EXTENSIONS:
         # most are missing; `stat` would take twice as long to raise an exception for each
         if posix.access(path := stem + extension, posix.F_OK):

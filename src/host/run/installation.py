@@ -29,7 +29,7 @@ class Config:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
-        self.min_version: str = fields.filled("min_version")  # checked when a lock is made
+        self.min_version: str = fields.filled("min_version")  # checked when the lock is built
         self.commands_dir: str = fields.text("commands_dir") or "commands"
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
         self.projects: bool = fields.flag("projects") or fields.value("projects") is None

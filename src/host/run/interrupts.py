@@ -46,7 +46,7 @@ def python_exec(argv: "Sequence[str]", environment: "Mapping[str, str]") -> Exec
 
 
 def die_of(signal: int) -> int:
-    """Kill this process by the signal, as a shell expects; return the status if that fails."""
+    """Kill this process with the signal, as a shell expects; return the status if that fails."""
     _signal.signal(signal, _signal.SIG_DFL)
     posix.kill(posix.getpid(), signal)
     return 128 + signal

@@ -53,7 +53,7 @@ def parse_json(path: str, content: bytes) -> "Any":
     except NotStrictError as error:
         what, token = error.args
     except (StopIteration, ValueError, SystemError, RecursionError):
-        pass  # these have no useful message; `syntax_error` finds the mistake
+        pass  # these exceptions have no useful message; `syntax_error` finds the mistake
     from host.run.json_errors import syntax_error
 
     raise syntax_error(path, text, what, token) from None

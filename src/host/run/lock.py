@@ -126,7 +126,7 @@ class Lock(Record):
     schemes: "Sequence[Sequence[str]]" = ()
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
-        """Return the disabled plugin that has a command or category `words`, or "" for none."""
+        """Return the disabled plugin that has the command or category `words`, or ""."""
         for plugin, commands in self.disabled.items():
             if any([*command[: len(words)]] == [*words] for command in commands):
                 return plugin
@@ -155,7 +155,7 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
 
 
 def stamp(path: str) -> str:
-    """Return a text that changes with the file or directory at `path`, or "" if it is missing."""
+    """Return a string that changes with the file or directory at `path`, or "" if it is missing."""
     try:
         status = posix.stat(path)
     except OSError:

@@ -46,8 +46,8 @@ def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tupl
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them (or ""), and the launcher.
 
     The innermost run exports both variables. A value that differs from its own was set by its
-    script. If a value is unchanged, the choice of an outer run with the same `launcher` counts, or
-    else the choice of an outer run of the installation `own`.
+    script. An unchanged value is replaced by that of an outer run with the same `launcher`, or else
+    by that of an outer run of the installation `own`.
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
     runs = outer_runs(environ)

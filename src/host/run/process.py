@@ -22,7 +22,7 @@ FRAMEWORK_NAMES = (
 
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
-_HEAD = 256  # bytes; Linux reads as many to find a script's interpreter
+_HEAD = 256  # bytes; Linux reads this many to find a script's interpreter
 _REMEDIES = {  # by name: importing `errno` takes half a percent of a run
     "E2BIG": "unset large variables, or give fewer arguments",
     "EACCES": "check its permissions, and that its file system is not mounted noexec",
@@ -49,7 +49,7 @@ def caller_environment() -> dict[bytes, bytes]:
     original.
     """
     environ = dict(posix.environ)
-    environ.pop(b"", None)  # from "=value", which Python reads but execve refuses
+    environ.pop(b"", None)  # an entry "=value" has an empty name, which execve refuses
     if environ.get(b"LC_CTYPE") in (b"C.UTF-8", b"C.utf8", b"UTF-8"):
         del environ[b"LC_CTYPE"]
         environ.update(_given_lc_ctype())
@@ -182,7 +182,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
 def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", program: str) -> Exec:
     """Return the process to execute for a script or binary. Raises the errors of `start_of`.
 
-    bash reads the shell library through BASH_ENV, whose functions print the name `program`.
+    bash reads the shell library through BASH_ENV. The library's functions print the name `program`.
     """
     start, env = start_of(file, environ), dict(environ)
     if start.loads_library and (library := shell_library(env["LIB_DIR"])):

@@ -77,13 +77,13 @@ class Project:
         try:
             status = posix.stat(real)
         except OSError:
-            return  # it does not exist
+            return  # a missing path needs no check
         remedy, mode = "", status.st_mode
         if not self.is_named and status.st_uid not in owners(self.environ):
             text = "belongs to another user, so this project is ignored"
         elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
             text = "every user can write to it, so this project is ignored"
-            remedy = "" if mode & _stat.S_ISVTX else "o-w"  # /tmp stays as it is
+            remedy = "" if mode & _stat.S_ISVTX else "o-w"  # no chmod for /tmp
         elif mode & 0o020 and not _is_own_group(status, self.environ):
             text, remedy = "other users can write to it, so this project is ignored", "g-w"
         else:

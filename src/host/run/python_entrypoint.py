@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
     """
     label, reference, *args = argv
     sys.argv = [label, *args]  # programs expect their name here
-    if "LC_CTYPE" in os.environ:  # if Python has set it (PEP 538), child processes must not get it
+    if "LC_CTYPE" in os.environ:  # child processes must not get Python's own value (PEP 538)
         from host.run.process import caller_environment
 
         if b"LC_CTYPE" not in caller_environment():
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
     environ = dict(os.environ)
     try:
         with RaisedInterrupts():
-            gc.disable()  # an import makes no garbage
+            gc.disable()  # imports create no garbage to collect
             target = load_reference(reference)
             gc.enable()
             status = call(target, label, args, reference)

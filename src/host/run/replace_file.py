@@ -7,7 +7,7 @@ from contextlib import suppress
 def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
     """Write `content` to `place` by rename, so that readers see either the old or the new file.
 
-    Returns False if that fails. If two writers mix their bytes, the checksum shows it to readers.
+    Returns False if that fails. If two writers mix their bytes, readers detect it by the checksum.
     """
     directory, name = os.path.split(place)
     beside = os.path.join(directory, f".{name}.new")  # a fixed name, so leftovers are overwritten
@@ -16,7 +16,7 @@ def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
         with open(os.open(beside, flags, mode), "wb") as file:
             file.write(content)
-        with suppress(FileNotFoundError):  # another writer has just renamed it into place
+        with suppress(FileNotFoundError):  # another writer has just renamed the file
             os.rename(beside, place)
     except OSError:
         with suppress(OSError):

@@ -72,7 +72,7 @@ def _constraint(text: str) -> "tuple[str, list[int]] | None":
 
 
 def _numbers(parts: "list[str]") -> "list[int]":
-    """Return the numbers of a version without zeros at the end, so that 1.6 equals 1.6.0."""
+    """Return the numbers of a version without trailing zeros, so that 1.6 equals 1.6.0."""
     numbers = [int(one) for one in parts]
     while numbers and not numbers[-1]:
         numbers.pop()

@@ -42,7 +42,7 @@ class ScriptComments:
         text = "" if b"\0" in content else content.decode(errors="backslashreplace")
         lines = text.splitlines()
         self._path = path
-        self._lines = lines if _BEGIN.encode() in content else []  # those with the block of JSON
+        self._lines = lines if _BEGIN.encode() in content else []  # for the block of JSON
         self._summary, self.usage = _described(lines)
 
     def values(self) -> "dict[str, Any]":
@@ -62,7 +62,7 @@ class ScriptComments:
         return "\n".join([self._summary, self.usage, *block])
 
     def placed(self, problem: Problem) -> Problem:
-        """Return a problem with the line and column of its key in the script."""
+        """Return `problem` with the line and column of its key in the script."""
         if problem.line:
             return problem
         from host.run.json_errors import offsets_of_keys, place_of_key
@@ -108,7 +108,7 @@ def _head(path: str) -> bytes:
 
 
 def _comment(line: str) -> tuple[str, str]:
-    """Return the mark and text of a comment line, or "" and the whole line if it is no comment."""
+    """Return the mark and text of a comment, or "" and the whole line if it is not a comment."""
     bare = line.lstrip()
     mark = next((one for one in _MARKS if bare.startswith(one)), "")
     text = bare.removeprefix(mark)
@@ -116,7 +116,7 @@ def _comment(line: str) -> tuple[str, str]:
 
 
 def _described(lines: "list[str]") -> tuple[str, str]:
-    """Return the summary and the usage in the first comments of a script, or "" for none."""
+    """Return the summary and the usage in the first comments of a script; each may be ""."""
     summary = usage = prose = before = ""
     in_licence = False
     for text in _first_comments(lines):
@@ -140,7 +140,7 @@ def _described(lines: "list[str]") -> tuple[str, str]:
 def _first_comments(lines: "list[str]") -> "Iterator[str]":
     """Yield the texts of the comments and the docstring above a script's first line of code.
 
-    A blank line yields "", but in a docstring or block comment nothing: a licence there goes on.
+    A blank line yields "", except in a docstring or block comment, where a licence may have one.
     Blocks for programs (`/// …`) are left out.
     """
     in_block, end = False, ""

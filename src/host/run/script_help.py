@@ -6,10 +6,10 @@ from host.run import is_file
 from host.run.command import Definition
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint
-_PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # these handle --help automatically
+_PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # modules that handle --help
 _IMPORT = rb"(?m)(?:^|;)[ \t]*(?:from|import(?:[^\n#;]*,)?)[ \t]+(?:" + _PARSERS + rb")\b"
 _TEXT = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
-_HASH = rb"(?<![^\s;&|()])#[^\n]*"  # only at the start of a word, unlike $# and ${#x}
+_HASH = rb"(?<![^\s;&|()])#[^\n]*"  # a comment's # starts a word, unlike $# and ${#x}
 _DASHES = rb"(\[\[.*?(?:\]\]|\Z))|--\[\[.*?(?:\]\]|\Z)|--[^\n]*"
 _SLASHES = rb"(`(?:\\.|[^`\\])*`)|/\*.*?(?:\*/|\Z)|//[^\n]*"
 _SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
@@ -17,7 +17,7 @@ _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
 def script_gets_help(definition: Definition, file: str) -> bool:
-    """Return whether a lone `--help` is passed on; `file` is "" for a Python reference."""
+    """Return whether the command gets a lone `--help`; `file` is "" for a Python reference."""
     if definition.help:
         return definition.help == "script"
     if definition.sudo or definition.confirm or definition.effects == "destroy":

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Call = tuple[str, Mapping[str, Any]]
 
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
-_TIMEOUTS = (30.0, 120.0)  # seconds, without and with a terminal
+_TIMEOUTS = (30.0, 120.0)  # seconds for providers, without and with a terminal
 _PAUSE = 0.1  # seconds
 _GRACE = 1.0  # seconds for the child to report the late providers
 
@@ -170,7 +170,7 @@ class _Providers(Record):
         return "", "its value is not a string, or contains a NUL"
 
     def output(self, words: "Sequence[str]") -> bytes:
-        """Return the stdout of a program; the error for a failure has the last line of stderr.
+        """Return the stdout of a program; if it fails, the error contains its last line of stderr.
 
         stderr goes to the terminal or to a file, because a daemonised child (ssh ControlPersist)
         would keep a pipe open.

@@ -30,10 +30,10 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the variables that the settings file at `path` sets, or {} if it is missing.
 
     bash sources the file with `environ` and `set -a`. Its stdin is empty, and its output goes to
-    stderr. Then its process group is killed. The result does not contain functions, arrays and
+    stderr. Then its process group is killed. The result does not contain functions, arrays or
     bash's own variables. Raises SourceError if the file is not valid text, every user can write to
-    it, it calls this program, or bash does not reach its end within CLI_SETTINGS_TIMEOUT seconds
-    (10). Raises MissingError if bash is missing.
+    it, it calls this program, or bash does not finish it within CLI_SETTINGS_TIMEOUT seconds (10).
+    Raises MissingError if bash is missing.
     """
     try:
         content = read_regular(path, SourceError)
@@ -83,7 +83,7 @@ def _check_text(path: str, content: bytes) -> None:
 def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
     """Return the variables in bash's report.
 
-    In its messages, bash counts `lines_before` lines before the first line of the file.
+    Line numbers in bash's messages include `lines_before` lines that precede the file's text.
     """
     parsing, _, rest = output.partition(b"\0")
     verdict, _, exports = rest.partition(b"\0")

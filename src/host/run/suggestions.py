@@ -10,7 +10,7 @@ SURELY = 0.8  # required similarity (0 to 1) of a suggestion for a key of a file
 
 _LONGEST = 64  # letters; longer words get no suggestions
 _MOST = 3
-_MANY = 1000  # names; among more, only very similar names are suggested
+_MANY = 1000  # names; with more, a suggestion must be very similar
 _IGNORED = str.maketrans("", "", "-_ /")
 
 

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
 _HASH_KEY = 1  # any number
 _HASH_SIZE = 4  # bytes
-EMPTY = '""'  # shown for an empty text
+EMPTY = '""'  # shown in place of an empty string
 BOM = b"\xef\xbb\xbf"
 _RED, _YELLOW, _MAGENTA, _RESET = "\033[1;31m", "\033[1;33m", "\033[35m", "\033[0m"
-_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode categories; `Cf` has the bidi controls
+_UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode categories; `Cf` includes the bidi controls
 _JOINERS = "\u200c\u200d"  # of category `Cf`, but parts of words and emoji
 
 
@@ -62,7 +62,7 @@ def value_hash(value: str) -> str:
 def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
     """Return a file's `content` as text without its BOM.
 
-    Raises `error` with file and line if it is not UTF-8; the message names UTF-16.
+    Raises `error` if the content is not UTF-8. The error has the line, except for UTF-16.
     """
     if is_utf_16(content):
         raise error(Problem(path, "is UTF-16", "save it as UTF-8"))

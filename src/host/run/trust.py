@@ -58,7 +58,7 @@ def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> Not
 
 
 def changed_files(project: "Project", file: str) -> list[str]:
-    """Return the files for the definition in `file` that differ from the trusted ones."""
+    """Return the files of `files_of` that differ from their trusted versions."""
     known = read_trusted(project.environ).get(project.root, {})
     return [
         path
