@@ -26,7 +26,7 @@ _VALIDATION_SECONDS = 20
 _CHUNK = 1 << 18
 _NAME_BYTES, _PATH_BYTES = 255, 1024
 _LINK_HOPS = 40  # the kernel's limit
-_UNIX = 3  # the zip format's number for systems with file modes
+_UNIX = 3  # the zip format's number for Unix, whose entries have file modes
 _BROKEN = (
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, ValueError, OverflowError, RecursionError, NotImplementedError),
@@ -114,7 +114,7 @@ def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
         except tarfile.TarError:
             raise _refusal(info.name, "points outside the archive") from None
     stream = tar.fileobj
-    stream.seek(tar.offset)  # tarfile treats a broken header like the end
+    stream.seek(tar.offset)  # tarfile takes a broken header for the archive's end
     if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise EOFError
     while stream.read(_CHUNK):
@@ -155,7 +155,7 @@ def _write(members: dict[str, Member], target: Path) -> None:
 
 
 def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
-    """Return the members by path in the target, with the directories that their names imply.
+    """Return the members, keyed by target path, with the directories that their names imply.
 
     Raises OperationError with the name of the member that is not allowed.
     """
@@ -172,7 +172,7 @@ def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
 
 
 def _collected(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
-    """Return the members by path; only directories may repeat. Raises OperationError."""
+    """Key the members by path; only directories may occur twice. Raises OperationError."""
     found: dict[str, Member] = {}
     size = 0
     for member in members:

@@ -40,7 +40,7 @@ def bounded_call(
             stdin=stdin,
             stdout=PIPE,
             stderr=stderr,
-            start_new_session=True,  # no terminal for prompts, and one group to kill
+            start_new_session=True,  # no terminal for prompts; one process group to kill
             pass_fds=held,
         ) as process:
             try:

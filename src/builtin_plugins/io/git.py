@@ -12,7 +12,7 @@ from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import discard
 from host import OperationError, masked_text
 
-_KEPT_VARIABLES = (  # prefixes of their names
+_KEPT_VARIABLES = (  # prefixes of the GIT_ variables that are passed to git
     *("GIT_SSH", "GIT_SSL_", "GIT_PROXY_"),
     *("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"),
 )
@@ -27,7 +27,7 @@ _OPTIONS = (
     *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
-_UNREAD = "fatal: Could not read from remote repository"  # follows the reason, which ssh prints
+_UNREAD = "fatal: Could not read from remote repository"  # git prints this after ssh's reason
 
 
 def login_of(address: str) -> dict[str, str]:
@@ -133,14 +133,14 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
 def check_fast_forward(
     git: Git, old: str, new: str, remedy: str = "git pull --rebase, then install.sh"
 ) -> None:
-    """Raise OperationError if `new` does not follow `old`, or would overwrite files of the user.
+    """Raise OperationError if `new` does not descend from `old` or overwrites the user's files.
 
     `git` runs in the checkout.
     """
     if git("merge-base", old, new).decode().strip() != old:
         what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
         raise OperationError(what, f"run: {remedy}")
-    with suppress(OperationError):  # it also fails if files differ
+    with suppress(OperationError):  # the refresh also fails if files differ
         git("update-index", "-q", "--refresh")
     try:
         git("read-tree", "-n", "-m", "-u", old, new)

@@ -1,4 +1,4 @@
-"""`setup <tool>`: desktop applications; their commands run `builtin_plugins.setup:main`."""
+"""The commands `setup <tool>` for desktop applications; each runs `builtin_plugins.setup:main`."""
 
 import os
 import sys

@@ -17,7 +17,7 @@ ENTRYPOINT = "builtin_plugins.setup:main"
 
 @hookimpl
 def is_installed(command: "Any") -> bool | None:
-    """Return whether the tool's files are installed; None for a command that is not of `setup`."""
+    """Return whether the tool's files are installed, or None if this is not a `setup` command."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
     settings = settings_of(command, os.environ)

@@ -15,7 +15,7 @@ _SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"
 
 PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # the paths on Linux
 
-# Suffix of the variable → default ({0} is the tool, {1} in lower case), pattern, meaning
+# Suffix of the variable → default ({0}: the tool, {1}: the tool in lower case), pattern, meaning
 _VARIABLES = {
     "DOWNLOAD_URL": ("", ".*", "an address"),
     "INSTALL_DIR": ("/opt/{0}", _PATH, "an absolute path"),

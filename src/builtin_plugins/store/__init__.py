@@ -46,7 +46,7 @@ class Store:
         return os.path.join(self.directory, version)
 
     def content(self, version: str) -> str:
-        """Return the link's target when that version is current."""
+        """Return the path that the link points to if `version` is the current one."""
         return os.path.join(self.path(version), self._inside).rstrip("/")
 
     @property
@@ -73,7 +73,7 @@ class Store:
         """
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
-            atomic.make_directory(self.directory, 0o755)  # another process may hold its lock
+            atomic.make_directory(self.directory, 0o755)  # kept: another process may have it locked
             with file_lock(self.directory):
                 try:
                     yield
@@ -119,7 +119,7 @@ class Store:
         return [problem for path in paths for problem in self._remove(path)]
 
     def _remove(self, path: str) -> Iterator[OperationError]:
-        """Remove a stage, or a version, which becomes a stage first; yield an error if it stays."""
+        """Remove a stage or a version; a version becomes a stage first. Yield the error, if any."""
         name = os.path.basename(path)
         try:
             if not name.startswith(STAGE):

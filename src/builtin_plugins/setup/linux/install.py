@@ -128,7 +128,7 @@ def _find_launcher(tree: str, settings: Settings) -> str:
 
 
 def _find_icon(tree: str, settings: Settings) -> str:
-    """Return the icon's path inside `tree`: the fetched icon, or the archive's own without one."""
+    """Return the path in `tree` of the fetched icon, or else of the archive's own, or ""."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
     return next((one for one in icons if state.is_file(tree, one)), "")
 

@@ -11,7 +11,7 @@ from builtin_plugins.store import STAGE, Store
 from host import OperationError
 
 MARK = ".cli-setup"  # setup's own directory in a version; a file in it has the tool's name
-_LARGEST = 1 << 16  # characters of a menu entry
+_LARGEST = 1 << 16  # maximum number of characters to read from a menu entry
 
 
 def store_of(places: Places) -> Store:

@@ -59,7 +59,7 @@ def install(places: Places, prepare: Callable[[str], Application]) -> list[Opera
 def _swap_in(places: Places, application: Application) -> None:
     store = state.store_of(places)
     version, launcher, menu, source = application
-    state.refuse_foreign(places)  # something may have appeared during the download
+    state.refuse_foreign(places)  # other files may have appeared during the download
     if not state.is_program(source or store.path(version), launcher):
         raise OperationError(f"{source or store.path(version)} has no program {launcher}")
     with signals_blocked(), undoing() as undo:
@@ -108,7 +108,7 @@ def clear(places: Places) -> list[OperationError]:
 def _replace(
     write: Callable[[str, str], None], path: str, new: str | None, undo: ExitStack
 ) -> None:
-    """Write a file or link; None removes it."""
+    """Write `new` to the file or link at `path`, or remove that if `new` is None."""
     former = os.readlink(path) if os.path.islink(path) else state.read_text(path)
     if new != former:
         _set(write, path, new)
@@ -138,7 +138,7 @@ def find_sudo(places: Places, environ: Mapping[str, str]) -> str | None:
 
 
 def _closed_directory(path: str) -> str:
-    """Return `path`, or the nearest existing path above it, "" if the caller may write to that.
+    """Return the first existing one of `path` and its parents, "" if the caller may write to it.
 
     Another run may remove the directory at any time, so a descriptor is checked, not the path.
     """
@@ -156,7 +156,7 @@ def _closed_directory(path: str) -> str:
 def run_with_sudo(
     sudo: str, settings: Settings, reporter: Reporter, prepare: Callable[[], Sequence[str]]
 ) -> None:
-    """With sudo, install the application that `prepare` returns, or uninstall if that is empty.
+    """Use sudo to install the application that `prepare` returns, or to uninstall if it returns ().
 
     The need for sudo is reported before `prepare` is called. Raises OperationError with the output
     of sudo.
