@@ -1,6 +1,6 @@
 """`main` replaces this process with the command to run; `host.cli` handles everything else."""
 
-import _signal  # `signal` would import `enum`
+import _signal  # `signal` imports `enum`, which is slow
 import gc
 import posix
 import sys
@@ -9,7 +9,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process; code that must clean up turns SIGINT into an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 if gc.isenabled():
-    # A run ends before garbage matters; by default, the imports would trigger six collections.
+    # A run ends too soon to need garbage collection; the imports would trigger it six times.
     gc.set_threshold(20_000)
 
 from host.errors import HostError
@@ -181,7 +181,7 @@ def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> No
 def _file_to_run(
     found: "Match", args: "Sequence[str]", messages: Messages, *, may_ask: bool
 ) -> str | None:
-    """Return the entrypoint's file, "" for a Python reference, or None if a page must be shown.
+    """Return the entrypoint's file, "" for a Python reference, None to show a listing or help page.
 
     Raises NotConfirmedError if the command's project is not trusted.
     """
@@ -191,7 +191,7 @@ def _file_to_run(
     messages.warn(*definition.warnings)
     is_option = bool(args) and args[0].startswith("-") and not process.asks_help(args[:1])
     if found.kind == "category" and not is_option:
-        return None  # a category's own entrypoint runs only for an option
+        return None  # a category's own entrypoint runs only if an option follows
     if helps and not definition.compatible:
         return None  # the help page is shown on every system
     file = check_runnable(found.words, definition)

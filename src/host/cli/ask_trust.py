@@ -21,9 +21,9 @@ def ask_trust(
 ) -> None:
     """Ask whether to trust a project. Raises NotConfirmedError if the user refuses.
 
-    `words` name the command, and `file` has its definition. The first question shows all commands,
-    and the answer yes trusts all of them. A later question shows only the changed files that take
-    effect in this run, and the answer yes trusts these files.
+    `words` name the command, and `file` has its definition. The first question shows all commands
+    and covers all of their files. A later question shows and covers only the changed files that
+    take effect in this run.
     """
     if not may_ask or not is_attended():
         raise trust.not_trusted(project, program, words)
@@ -46,7 +46,7 @@ def project_contents(project: Project) -> Contents:
 
 
 def introduction(project: Project) -> tuple[list[str], list[str]]:
-    """Return the lines that describe a project, and the files that the answer yes trusts.
+    """Return the lines that describe a project, and the files to trust if the user agrees.
 
     Raises DefinitionError if another user could have written one of the files.
     """

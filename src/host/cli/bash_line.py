@@ -37,7 +37,7 @@ def split_line(line: str) -> tuple[list[str], str]:
 
 
 def broken_at(word: str, breaks: str, quote: str) -> int:
-    """Return the length of the part that bash keeps: up to the last word break in `word`."""
+    """Return how many characters of `word` bash does not replace: up to the last word break."""
     if quote:
         return 0
     return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1

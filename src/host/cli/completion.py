@@ -76,7 +76,7 @@ class Completer:
         self.catalog = Catalog(lock, around=installation.around)
 
     def words(self, given: "Sequence[str]", current: str) -> Offer:
-        """Return the candidates after the words `given`; `current` begins the next word."""
+        """Return the candidates for the word after `given`; `current` is its typed beginning."""
         left, asks_help = list(given), False
         while left and left[0].startswith("-"):
             option, value = take_option(left)
@@ -107,7 +107,7 @@ class Completer:
     ) -> "list[Candidate]":
         """Return the names of the categories and commands in a category, and aliases.
 
-        A hidden command is included only if it is typed in full. `help` adds its topics.
+        A hidden command is included only if it is typed in full. `asks_help` adds the help topics.
         """
         names: list[Candidate] = [] if category.words else [("help", "Show help")]
         for one in self.catalog.children(category)[0]:

@@ -63,7 +63,7 @@ class DefinitionIndex:
         return definition
 
     def save(self) -> None:
-        """Write the index if it changed, without deleted files, to the first writable place."""
+        """Write the index if it changed, omitting deleted files, to the first writable place."""
         if not self._has_changed:
             return
         entries = {path: one for path, one in self._entries.items() if os.path.exists(path)}
@@ -96,6 +96,6 @@ class KnownDefinition(Definition):
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
         whole = definition_files.read_definition(self.file)
-        # keep the attributes that the tree has changed
+        # keep the attributes that `FolderNode` has changed
         self.__dict__.update({**vars(whole), **self.__dict__})
         return object.__getattribute__(self, name)

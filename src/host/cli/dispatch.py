@@ -2,7 +2,7 @@
 
 Any other command replaces this process: see `host.__main__`.
 
-Each of them imports only the modules that it needs. For example, a listing imports no plugin
+Each command line imports only the modules that it needs. For example, a listing imports no plugin
 manager, and `self` imports no renderer.
 """
 

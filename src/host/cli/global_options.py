@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from host.run.text import Messages
 
 HELP_WORDS = ("help", "--help", "-h")
-FORMATS = ("text", "json", "tree")  # built in; plugins add others
-VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # for options with a value
+FORMATS = ("text", "json", "tree")  # built-in formats; plugins add others
+VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # values of options
 OPTIONS = {
     "-h, --help": "show this page, or the help of a command",
     "-V, --version": "show the version",

@@ -42,7 +42,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
     if found.kind == "command" and found.definition is not None:
         if asked.everything or asked.format:
             raise UsageError("--all and --format are for listings, not for commands")
-        from host.cli.help_page import help_page  # imports more than listings need
+        from host.cli.help_page import help_page  # not needed for listings
 
         session.show(help_page(session, found, found.definition))
         return

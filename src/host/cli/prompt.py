@@ -98,8 +98,8 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
 def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the words as if the user had also typed the answers, except secrets.
 
-    Secrets are passed in ARG_… only. A positional argument from a caller's variable becomes a
-    word if a prompted argument comes after it.
+    Secrets are passed in ARG_… only. The value of a positional argument that comes from the
+    caller's environment is included if a prompted positional argument follows it.
     """
     options: list[str] = []
     for argument in asked:

@@ -154,11 +154,11 @@ class Session:
 
     @cached_property
     def plugins_known(self) -> Lock:
-        """The lock on disk, or else a lock that is made without code of directory plugins."""
+        """The lock on disk, or else one made without running code of directory plugins."""
         return self.lock_on_disk or self.ask_plugins(python=not self.safe)
 
     def ask_plugins(self, *, python: bool) -> Lock:
-        """Return a lock made without code of directory plugins; without `python`, of any plugin."""
+        """Make a lock without code of directory plugins, or of any plugin if not `python`."""
         self.find_packages()
         from host.planning.discovery import ask_plugins
 
@@ -221,7 +221,7 @@ class Session:
         """Return the contents of the category `words`; `deep` adds those of its subcategories."""
         from host.cli.contents import contents
 
-        gc.disable()  # a listing ends before garbage matters
+        gc.disable()  # a listing ends too soon to need garbage collection
         if not deep:
             return contents(self.catalog, words)
         from host.cli.definition_index import DefinitionIndex
@@ -243,5 +243,5 @@ class Session:
         return inside.replaced(commands=tuple(shown))
 
     def find(self, words: tuple[str, ...]) -> Match:
-        """Return the command or category that the first `words` name, or raise DefinitionError."""
+        """Return the command or category that the leading `words` name. Raises DefinitionError."""
         return self.catalog.find(words, whole=True)

@@ -1,4 +1,4 @@
-"""Find the category or command that words name, or return an error with suggestions."""
+"""Find the category or command that the words name, or return an error with suggestions."""
 
 from collections.abc import Iterable, Sequence
 
@@ -13,14 +13,14 @@ from host.run.text import EMPTY
 
 Words = tuple[str, ...]
 
-# The key, in the definition of a `self` command, of other words that people type for it.
+# The key in a `self` command's definition for its synonyms, such as `install` for `plugin add`.
 _SYNONYMS = "x-synonyms"
-_ALIKE_ELSEWHERE = 0.75  # required similarity (0 to 1) of a name in another category
+_ALIKE_ELSEWHERE = 0.75  # minimum similarity (0 to 1) to suggest a name from another category
 _MOST = 3  # suggestions
 
 
 def find_whole(session: Session, words: Words) -> Match:
-    """Return the match of all `words`; or raise UsageError if they name nothing."""
+    """Return the match of all `words`, or raise UsageError if they name nothing."""
     found = session.find(words)
     rest = words[len(found.words) :]
     if rest:
@@ -29,7 +29,7 @@ def find_whole(session: Session, words: Words) -> Match:
 
 
 def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
-    """Return the command that all of `words` name; or raise UsageError if they name none."""
+    """Return the command that all of `words` name, or raise UsageError if they name none."""
     found = find_whole(session, words)
     if found.definition is None or not found.definition.entrypoint:
         what = f"{' '.join(words) or 'the root'} is a category, not a command"
@@ -66,9 +66,9 @@ def unknown_in(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    Suggestions come from `self` and `others`. The first rule that finds any decides: in a category,
-    synonyms of `self` commands; synonyms and the same name elsewhere; similar names in this
-    category; similar names elsewhere.
+    Suggestions are `self` commands and `others`. These rules are tried until one finds some:
+    1. below the root, `self` commands with the word as a synonym; 2. those and equal names in any
+    category; 3. similar names in this category; 4. very similar names in any category.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted([("help",), *others, *(one.words for one in own)], key=len)

@@ -84,7 +84,7 @@ def entry_points() -> list[Plugin]:
     found = []
     for distribution in importlib_metadata.distributions():
         try:
-            place = getattr(distribution, "_path", None)  # there is no public attribute
+            place = getattr(distribution, "_path", None)  # no public attribute has the path
             files = [place / name for name in ("entry_points.txt", "METADATA")] if place else []
             if any(one.exists() and not one.is_file() for one in files):
                 continue  # reading a FIFO never ends
@@ -112,7 +112,7 @@ def _import_places() -> Iterator[str]:
 
 
 class _Collected:
-    """The checked records of all plugins that were queried so far."""
+    """The checked records of all plugins queried so far."""
 
     def __init__(self, stamps: dict[str, str]) -> None:
         self.stamps = stamps

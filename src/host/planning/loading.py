@@ -17,7 +17,7 @@ from host import hookspecs
 from host.run.lock import Plugin
 from host.run.text import is_on
 
-_ANYTHING = (Exception, SystemExit, GeneratorExit)  # everything except the user's Ctrl-C
+_ANYTHING = (Exception, SystemExit, GeneratorExit)  # all exceptions but the user's Ctrl-C
 _FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the module names of hooks files
 
 
@@ -27,7 +27,7 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
         self.broken = ""
-        self._manager = pluggy.PluginManager(hookspecs.PROJECT)  # one per plugin isolates failures
+        self._manager = pluggy.PluginManager(hookspecs.PROJECT)  # not shared, to isolate failures
         self._manager.add_hookspecs(hookspecs)
         try:
             self.broken = self._register()

@@ -16,7 +16,7 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
     Nothing is written if a stamp of the lock is outdated.
     """
     content = _content_of(lock, key)
-    time.sleep(_CLOCK_GRAIN)  # so that stamps show every later change
+    time.sleep(_CLOCK_GRAIN)  # wait, so that every later change alters a stamp
     if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
     for place in places:

@@ -61,7 +61,7 @@ def _in_child(question: Callable[[], Any], program: str, deadline: float = DEADL
     """Return what `question` returns in a child process.
 
     Raises PluginError if `question` ends the process or takes longer than `deadline` seconds.
-    `program` is the program's name for the remedy.
+    The remedy names `program`.
     """
     try:
         return fork_and_read(question, deadline)
