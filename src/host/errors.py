@@ -57,11 +57,11 @@ class Problem:
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
     def inside(self, whole: str) -> "Problem":
-        """Return the problem with `whole`, such as the file's archive, added before the path."""
+        """Return a copy with `whole`, such as the name of the file's archive, before the path."""
         return self.replaced(f"{whole}: {self.path}" if self.path else whole, self.text)
 
     def replaced(self, path: str, text: str) -> "Problem":
-        """Return the problem with another path and text."""
+        """Return a copy with another path and text."""
         return Problem(path, text, self.remedy, self.key, self.line, self.column)
 
     def __str__(self) -> str:
@@ -146,6 +146,6 @@ class CannotStartError(HostError):
 
 
 class MissingError(HostError):
-    """The entrypoint's file, its interpreter, or a program of `requires` is missing."""
+    """The entrypoint's file, its interpreter, or a program in `requires` is missing."""
 
     status = 127

@@ -15,9 +15,9 @@ else:
     ):  # fmt: skip
         """Mark `function` as a hook implementation, like pluggy's marker but without pluggy.
 
-        With `tryfirst` it is called before the implementations of other plugins, and with
-        `trylast` after them.
-        Wrappers are accepted here, but a plugin that has one is refused when it is loaded.
+        With `tryfirst`, the hook is called before those of other plugins, and with `trylast`,
+        after them. Wrappers are accepted here, but a plugin that has one is refused when it is
+        loaded.
         """
         options = {name: value for name, value in locals().items() if name != "function"}
         if function is None:

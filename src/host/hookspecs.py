@@ -96,7 +96,7 @@ def discover_commands(
         @hookimpl
         def discover_commands(installation):
             yield CommandTree(str(Path(__file__).parent / "commands"), plugin="acme")
-            yield CategoryDeclaration(("cloud",), "Cloud", "What runs elsewhere")
+            yield CategoryDeclaration(("cloud",), "Cloud", "Commands for the cloud")
             yield CommandDeclaration(
                 ("cloud", "login"),
                 {

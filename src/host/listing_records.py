@@ -50,13 +50,13 @@ class Command(Record):
 
     @property
     def directory(self) -> str:
-        """The folder of its definition, or "" if it is declared in Python."""
+        """The folder of the command's definition, or "" if the command is declared in Python."""
         directory: str = self.definition.directory
         return directory
 
     @property
     def missing(self) -> bool:
-        """Whether its folder lacks the entrypoint's file; every access checks the disk."""
+        """Whether the command's folder lacks the entrypoint's file; each access checks the disk."""
         definition, directory = self.definition, self.directory
         if not directory or definition.in_python or definition.is_script:
             return False
@@ -64,7 +64,7 @@ class Command(Record):
         return not is_file(join(directory, file)) or why_outside(directory, file) != ""
 
     def indicators(self, terminal: Terminal) -> list[str]:
-        """Return the indicators of its row.
+        """Return the indicators in the command's row.
 
         The order is `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`,
         `[dev]`, `[sudo]`, `[destroy]`, the systems of a command for other systems, and

@@ -139,7 +139,7 @@ class Program:
     def find(self, words: Sequence[str]) -> Command:
         """Return the command that the beginning of `words` names; the longest match wins.
 
-        The remaining words are its arguments. A runnable category counts as a command. Raises
+        The remaining words are its arguments. A runnable category is also a command. Raises
         UsageError with suggestions if `words` name no command.
         """
         found = self._session.find(tuple(words))
@@ -148,7 +148,7 @@ class Program:
         return command_of(found)
 
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
-        """Return the variables `ARG_…` of the command's declared arguments, parsed from `args`.
+        """Return the `ARG_…` variables of the command's declared arguments, parsed from `args`.
 
         The command is not run. Raises the same UsageError as a run if the arguments are invalid.
         """

@@ -32,8 +32,8 @@ class CommandTree(Record):
     plugin   the name of its plugin in listings, or "" for the installation's own commands
     dev      whether its author works on it in place; listings then show `[dev]`
     scripts  None if only folders are commands, or {} if scripts are commands, too. For scripts
-             directly in `path`, the optional key "prefix" has a text that is removed from their
-             names, and "split" has the text that separates words in their names.
+             directly in `path`, the optional key "prefix" is text to remove from their names,
+             and "split" is the text that separates words in their names.
     """
 
     path: str

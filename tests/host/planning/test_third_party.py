@@ -39,7 +39,7 @@ from host import Watch, hookimpl
 def discover_commands(installation):
     yield CommandTree(str(Path(__file__).parent / "commands"), plugin="acme")
     yield CategoryDeclaration(("nothing", "below"), "Empty")
-    yield CategoryDeclaration(("cloud",), "Cloud", "What runs elsewhere")
+    yield CategoryDeclaration(("cloud",), "Cloud", "Commands for the cloud")
     yield CommandDeclaration(("cloud", "login"), {
         "name": "Login", "description": "Get a token", "entrypoint": "acme_cli.login:main",
         "envs": {"CLOUD": "$HOME/cloud"},
@@ -203,9 +203,9 @@ def test_commands_sources_renderer_and_indicator(acme: Made) -> None:
     assert "demo hello,Hello\n" in acme.run("self", "list", "--format", "csv").stdout
     assert "  acme-agent  Description ✓\n" in acme.run("setup").stdout
     assert "nothing" not in acme.run().stdout
-    assert "  cloud  What runs elsewhere\n" in acme.run().stdout
+    assert "  cloud  Commands for the cloud\n" in acme.run().stdout
     shown = acme.run("cloud").stdout
-    assert shown.startswith("Cloud\nWhat runs elsewhere\n")
+    assert shown.startswith("Cloud\nCommands for the cloud\n")
     assert "  disk   Description [plugin]\n" in shown
     assert "  login  Get a token [plugin]\n" in shown
     listed = json.loads(acme.run("self", "list", "--format", "json").stdout)["commands"]

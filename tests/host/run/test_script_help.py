@@ -1,4 +1,4 @@
-"""Who answers a lone `--help`: the script or the help page; what counts as handling it."""
+"""Whether the script or the help page responds to `--help` alone, and which scripts handle it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_what_is_no_file_handles_nothing(tmp_path: Path) -> None:
     assert not handles_help(str(tmp_path / "none"))
 
 
-# What a definition says besides, its script, and whether the script gets a lone --help.
+# Further keys of a definition, its script, and whether the script gets --help alone.
 RULES: dict[str, tuple[dict[str, object], str, bool]] = {
     "handled": ({}, SPEAKS, True),
     "not handled": ({}, SILENT, False),
