@@ -1,7 +1,7 @@
 """Plugins that are Python distributions, installed into the program's own environment.
 
-Their code runs only after the user agrees: `fetch` downloads a wheel and only reads it, and `build`
-and `prepare_install` are called after the user agreed.
+Their code runs only after the user agrees: `fetch` downloads a wheel and only reads it, while
+`build` and `prepare_install` are called later.
 """
 
 import os
@@ -115,10 +115,10 @@ class Source(PluginSource):
             try:
                 at_least = f">={Version(version).public}"
             except InvalidVersion:
-                raise UsageError(f"{self.entry.source}: {version} is not a version") from None
+                raise UsageError(f"{self.entry.source}: {version} is not a valid version") from None
             if self.entry.sha256:
                 requirement.specifier = SpecifierSet(f"=={version}")
-            else:  # never older: the newest version with a wheel may be older than this one
+            else:  # prevents a downgrade: the newest version with a wheel may be older
                 requirement.specifier &= SpecifierSet(at_least)
         tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
         path, fact = package_index.find(requirement, self.entry.sha256, tx)
@@ -220,7 +220,7 @@ def _files(tx: Transaction) -> str:
 
 
 def _staged(path: str, entry: Entry) -> PluginVersion:
-    """Return the plugin in a wheel, with its entry completed. Raises HostError if it has none."""
+    """Return the plugin in a wheel, its entry completed. Raises HostError for an unusable wheel."""
     found = read_wheel(path, entry)
     name = found.entry.name
     if not found.names:

@@ -62,6 +62,6 @@ def parse_package_repository(text: str) -> PackageRepository | None:
     host, slash, path = rest.partition("/")
     before, at, ref = path.rpartition("@")
     if "#" in path or (at and not ref):
-        raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS or …@REF")
+        raise UsageError(f"{masked_text(text)}: expected NAME @ git+ADDRESS[@REF]")
     path = before.replace("@", "%40") if at else path
     return PackageRepository(found, f"{scheme}://{host}{slash}{path}", unquote(ref) if at else "")

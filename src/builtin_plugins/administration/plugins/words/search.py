@@ -22,7 +22,7 @@ def command(session: Session, text: tuple[str, ...], format: str, timeout: float
     found = [one for one in listed if all(word in " ".join(one).casefold() for word in wanted)]
     if text and not found:
         see = f"to see all: {session.program} self plugin search"
-        raise OperationError(f"no catalogue lists a plugin with {' and '.join(text)}", see)
+        raise OperationError(f"no plugin in a catalogue matches {' and '.join(text)}", see)
     if format == "json":
         session.show_json({"plugins": [one.shown() for one in found]})
         return

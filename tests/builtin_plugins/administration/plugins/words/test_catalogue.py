@@ -62,7 +62,7 @@ def test_a_name_is_found_added_at_its_version_and_completed(
     assert plugin(made, "search", "sh", "xx").all == (
         1,
         "",
-        "cli: no catalogue lists a plugin with sh and xx; to see all: cli self plugin search\n",
+        "cli: no plugin in a catalogue matches sh and xx; to see all: cli self plugin search\n",
     )
     offers = offered(made, "self", "plugin", "add", "")
     assert offers == ["files", "deploy\tDeploys the shop", "bare\t"]
