@@ -24,7 +24,7 @@ from host import HostError, PluginError, Problem, Record
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
 TREE = "tree"
-RECORD = "entry.json"  # beside the tree: its entry, which marks it as made by this program
+RECORD = "entry.json"  # beside the tree: the version's entry, written only by this program
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -56,7 +56,7 @@ def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
         values = read_object(path)
         texts = {key: text(path, values, key) for key in TEXTS}
         if wanted := text(path, values, "min_version"):
-            from host import version_problem  # only then imported: this takes 2 ms
+            from host import version_problem  # imported here: importing takes 2 ms
 
             if problem := version_problem(path, wanted):
                 raise PluginError(problem)
@@ -80,7 +80,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
         if name in registry.refused:
             refused = DirectoryPlugin(Entry(name, "local"), os.path.join(plugins_dir, name))
             found.append(refused.replaced(problem=registry.refused[name]))
-        # A plugin that links to a version but has no entry is an unfinished addition or removal.
+        # A link to a kept version without an entry is an unfinished addition or removal.
         elif name not in registry.entries and not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
     return found
@@ -132,7 +132,7 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
 def _inside(root: str, relative: str, what: str) -> str:
     """Return the path of `relative` in the plugin at `root`.
 
-    Raises PluginError if it is outside the plugin, even by a link.
+    Raises PluginError if the path leads out of the plugin, even through a link.
     """
     path = os.path.join(root, relative)
     top = os.path.realpath(root)

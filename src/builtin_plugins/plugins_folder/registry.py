@@ -26,9 +26,9 @@ LOCAL = "registry.local.json"  # beside registry.json: the changes of one person
 LAST = ".registry.last.json"  # beside registry.json: its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
-# Where the files of each kind of plugin are: in versions that this program keeps, in a directory of
-# the user, or in the Python environment. The first kind that accepts a SOURCE is used, so `local`,
-# which accepts every directory, is the last. The keys name the modules in `plugins/sources`.
+# Where each kind of plugin has its files: in the directory of versions, in the user's own directory
+# or in the Python environment. The first kind that accepts a SOURCE is used, so `local`, which
+# accepts every directory, is the last. The keys name the modules in `plugins/sources`.
 KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
 NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
@@ -106,7 +106,7 @@ class Registry:
     """The registry's content: the valid entries in order, and the problems of the others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
-    untouched. `exists` is whether there is a file.
+    untouched. `exists` is True if there is a registry file.
     """
 
     def __init__(
@@ -134,7 +134,7 @@ class Registry:
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the one of the same name but keep its unknown keys.
 
-        If there is a local file, it gets the differences from the shared entry, except with `team`.
+        A local file gets the differences from the shared entry, but with `team` that entry changes.
         """
         self.entries[entry.name] = entry
         fields, shared = entry.fields(), _item(self.values, entry.name)
@@ -201,7 +201,7 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry with the changes in the local file, or only the content of `file`.
 
-    Without a file, it is empty. Raises HostError if a file is unreadable or has another format.
+    Without a file, the registry is empty. Raises HostError if a file is unreadable or invalid.
     """
     if file is not None:
         return Registry(file, _read(file))

@@ -21,10 +21,10 @@ from host.run.lock import Lock
 def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> None:
     """Warn about each command in a plugin's files that another plugin already has.
 
-    Commands that this plugin had before are ignored. Without `force`, the first command that exists
-    raises PluginError. With or without `force`, PluginError is raised if the plugin would replace a
-    command. It is also raised if an entry point has the same name as one of another package,
-    because only one of the two can be loaded.
+    Commands that this plugin had before are ignored. Without `force`, the first existing command
+    raises PluginError. With or without `force`, a plugin that would replace a command raises
+    PluginError. So does an entry point with the same name as one of another package, because only
+    one of the two can be loaded.
     """
     lock, entry = session.plugins_known, found.entry
     for name in found.names:
@@ -39,7 +39,7 @@ def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> 
     names = [one.name for one in entries if not one.is_package]
     earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
 
-    def is_kept(there: Match) -> bool:  # packages are checked in the copy of the environment
+    def is_kept(there: Match) -> bool:  # packages are checked later, in a copy of the environment
         return entry.is_package or there.plugin in earlier
 
     new = {*found.commands, *found.declared} - _words(own)
@@ -63,7 +63,7 @@ def check_collisions_in_copy(entry: Entry, tx: Transaction, *, force: bool) -> N
     given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
     environ, seconds = session.environ, tx.seconds
     printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
-    try:  # code that Python runs at startup may print before it
+    try:  # code that Python runs at startup may print before the result
         has_contents, warnings, taken = json.loads(printed.rpartition("\n")[2])
     except ValueError:
         raise OperationError(failing) from None

@@ -98,7 +98,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
 
 
 def scan_python(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
-    """Return the hooks in Python source, and the literal words of commands, without running it."""
+    """Return the hooks and the literal words of commands in Python source, without running it."""
     text = source.decode("utf-8", "replace")
     marked = _HOOK.findall(text)
     declared = [tuple(_LITERAL.findall(words)) for words in _DECLARATION.findall(text)]
@@ -185,7 +185,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
 
 
 def placed(problem: Problem, root: str, called: str) -> Problem:
-    """Return a problem with its path in `root` replaced by one inside `called`."""
+    """Return a problem that names `called` instead of the directory `root`."""
     if root == called:
         return problem
     path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
@@ -202,10 +202,10 @@ def refuse_package(
 ) -> None:
     """Raise PluginError if the directory `root` is a Python package, not a directory plugin.
 
-    `address` is its repository in pip's form, "" for none.
+    `address` is the directory's repository in pip's form, "" for none.
 
-    A directory without plugin.json is a package if pip could install it, and it declares an entry
-    point for plugins or has no commands.
+    A directory without plugin.json is a package if pip could install it and if it declares an entry
+    point for plugins or contains no commands.
     """
     if not is_package(root) or os.path.lexists(os.path.join(root, FILE_NAME)):
         return

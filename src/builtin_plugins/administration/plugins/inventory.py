@@ -20,7 +20,7 @@ from host.run.text import EMPTY
 class KnownPlugin(Record):
     """A plugin and its state, as `self plugin list` shows it.
 
-    `entry` is made up if the registry has none. `reason` explains the state.
+    `entry` is generated if the registry has none. `reason` explains the state.
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
     distribution. `loaded` has its entry points or its hooks file. `own` has its commands.
@@ -35,7 +35,7 @@ class KnownPlugin(Record):
 
     @property
     def hooks(self) -> list[str]:
-        """Return the names of the hooks that it implements."""
+        """Return the names of the hooks that the plugin implements."""
         return [hook for one in self.loaded for hook in one.hooks]
 
     @property
@@ -44,7 +44,7 @@ class KnownPlugin(Record):
 
     @property
     def words(self) -> list[str]:
-        """Return the first words of its commands."""
+        """Return the first words of the plugin's commands."""
         catalog = Catalog(self.own)
         return sorted(one.words[0] for one in catalog.children(catalog.find(()))[0])
 
@@ -90,7 +90,7 @@ def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
 
 
 def find_plugin(rows: list[KnownPlugin], name: str) -> KnownPlugin | None:
-    """Return the plugin with that name or with an entry point of that name; None if none has it."""
+    """Return the plugin with that name or an entry point of that name, None if there is none."""
     exact = (row for row in rows if row.entry.name == name)
     by_entry_point = (row for row in rows if name in (one.name for one in row.loaded))
     return next(chain(exact, by_entry_point), None)
@@ -136,7 +136,7 @@ def _known_plugin(
         own = own.replaced(trees=[Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [])
     elif is_here:
         entry = entry.replaced(version=loaded[0].version)
-    elif entry.is_package:  # only then imported: this takes 35 ms
+    elif entry.is_package:  # imported here: importing takes 35 ms
         from builtin_plugins.administration.program.venv import distributions
 
         version = distributions.installed_version(entry.name)

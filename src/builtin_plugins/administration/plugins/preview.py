@@ -13,7 +13,7 @@ from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, masked_text
 from host.cli.session import Session
 
-_MOST_LEFT_OUT = 10  # files that are listed
+_MOST_LEFT_OUT = 10  # maximum number of files to list
 
 
 def preview(session: Session, former: Entry | None, found: PluginVersion) -> None:
@@ -119,7 +119,7 @@ def heading(entry: Entry) -> str:
 
 
 def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> list[str]:
-    """Return a line for each command: the mark of its group, words, description, [sudo]."""
+    """Return a line for each command: its mark (key in `groups`), words, description, [sudo]."""
     rows = [
         (f"  {mark} {' '.join(words)}", f"{one.description}{' [sudo]' if one.sudo else ''}")
         for mark, commands in groups.items()

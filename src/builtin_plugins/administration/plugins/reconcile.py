@@ -38,7 +38,7 @@ from builtin_plugins.store import remove_abandoned
 from host import HostError, OperationError, PluginError
 from host.run.importing import complete_import_path
 
-REMOVED = ".removed"  # removed directories of the user, perhaps the only copy
+REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
 
 
 def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractContextManager[int]:
@@ -106,7 +106,7 @@ def _finish_removals(plugins_dir: str, registry: Registry) -> None:
 
 def _is_installed(name: str) -> bool:
     complete_import_path()
-    import importlib_metadata  # imported here because only this needs it
+    import importlib_metadata  # imported here because only this function needs it
 
     return any(importlib_metadata.distributions(name=name))
 
@@ -127,8 +127,8 @@ def _registry(plugins_dir: str) -> Registry:
 def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
     """Make the link and the versions of a plugin match its entry.
 
-    Returns an error for each version that cannot be removed. If the user has a directory instead of
-    the link, it stays.
+    Returns an error for each version that cannot be removed. A directory of the user in place of
+    the link is kept.
     """
     store, entry = store_of(plugins_dir, name), registry.entries.get(name)
     wanted = entry.version_dir if entry and not entry.is_package else ""
@@ -145,9 +145,9 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
 def write_registry(plugins_dir: str, registry: Registry) -> None:
     """Write the registry to its files; the caller holds `exclusive`. Raises OSError.
 
-    A symbolic link is followed, so that a team's file can stay where it is shared. The copy beside
-    it is used if the file is damaged later. The local registry, if there is one, is written last:
-    an entry that moves to the shared registry is then always in at least one of them.
+    A registry.json that is a symbolic link stays one, so that a team can share the target. The copy
+    in `plugins/` is used if the file is damaged later. The local registry, if there is one, is
+    written last: an entry that moves to the shared registry is then always in one of them.
     """
     if registry.exists or registry.values["plugins"]:
         _write(os.path.realpath(registry_path(plugins_dir)), registry.values)
@@ -158,7 +158,7 @@ def write_registry(plugins_dir: str, registry: Registry) -> None:
 
 
 def _write(path: str, values: dict[str, Any]) -> None:
-    """Write `values` to a JSON file, unless it already has them."""
+    """Write `values` to a JSON file, unless the file already contains them."""
     values = {"$schema": SCHEMA, **values}
     with suppress(HostError, OSError):
         if {"$schema": SCHEMA, **read_object(path)} == values:

@@ -59,7 +59,7 @@ class Transaction:
         return self.exits.enter_context(copied_venv(self.reporter.info))
 
     def git(self, directory: str, address: str = "") -> Git:
-        """Return git in a directory, with the login in an address."""
+        """Return git for a repository in `directory`, with the login that `address` contains."""
         return Git(directory, self.session.environ, self.seconds, login_of(address))
 
 

@@ -34,7 +34,7 @@ def unpack(source: PluginSource, rules: Rules, tx: Transaction) -> str:
 
 
 def _is_category(paths: Collection[str]) -> bool:
-    """Return whether the single top-level directory of an archive belongs to the plugin."""
+    """Return whether the single top-level directory of an archive is a category, not a wrapper."""
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
         return False

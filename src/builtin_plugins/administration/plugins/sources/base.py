@@ -37,9 +37,9 @@ class PluginSource:
     the entry's version.
     """
 
-    suffixes: tuple[str, ...] = ()  # of files of this kind, in paths and https addresses
-    name_hint = "; or use --name"  # ends an error about a plugin's name
-    is_from_git = False  # whether it has a branch, tag or commit
+    suffixes: tuple[str, ...] = ()  # file name endings in paths and https addresses
+    name_hint = "; or use --name"  # the end of an error about a plugin's name
+    is_from_git = False  # whether the source has a branch, tag or commit
     has_checksum = False  # whether the user can give the SHA-256 of the fetched file
     is_one_version = False  # whether each version has its own source, such as a wheel
     ref_in_address = ""
@@ -54,12 +54,12 @@ class PluginSource:
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
-        """Return the address that `text` names, "" if it is of another kind; it is not a path."""
+        """Return the address in `text`, which is not a path; "" for a source of another kind."""
         return ""
 
     @staticmethod
     def address_of_directory(path: str) -> str:  # noqa: ARG004 - for overriding
-        """Return the address of the directory at `path`, "" if it is of another kind."""
+        """Return the address of the directory at `path`, "" for a source of another kind."""
         return ""
 
     @staticmethod
@@ -69,7 +69,7 @@ class PluginSource:
 
     @property
     def argument(self) -> str:
-        """Return the SOURCE that `add` takes for the entry, "" if it needs no check."""
+        """Return the SOURCE from which `add` makes the entry, "" if the source needs no check."""
         return self.entry.source
 
     @property
@@ -88,8 +88,8 @@ class PluginSource:
     ) -> PluginVersion:
         """Return the staged version in the directory `root`, its entry completed from plugin.json.
 
-        Problems name paths in `called`, the source, because the user reads them when the staging
-        directory `root` has been removed.
+        Problems name the source, `called`, instead of `root`, because the staging directory `root`
+        no longer exists when the user reads them.
         Raises PluginError if the directory has no contents or is a Python package.
         """
         called = called or root
@@ -98,7 +98,7 @@ class PluginSource:
             plugin = read_plugin(root, unread)
             found = read_contents(plugin)
             if not (found.commands or found.has_python or found.problems or is_package(root)):
-                bare = read_contents(plugin.replaced(scripts={}))  # scripts without any definition
+                bare = read_contents(plugin.replaced(scripts={}))  # with scripts as commands
                 if bare.commands and plugin.scripts is None:
                     found = bare.replaced(entry=plugin.entry.replaced(scripts={}))
         except HostError as error:
@@ -130,7 +130,7 @@ class PluginSource:
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
     def contents_now(self, plugins_dir: str) -> PluginVersion:
-        """Return the current version, without contents if they cannot be read."""
+        """Return the current version; its contents are empty if they cannot be read."""
         try:
             place = os.path.join(plugins_dir, self.entry.name)
             return read_contents(read_plugin(place, self.entry))
@@ -145,14 +145,14 @@ class PluginSource:
         """Return the repository in the form that pip takes, "" for none."""
         return ""
 
-    # How a plugin is installed and removed. The first step of each takes long, so it runs before
-    # the registry is locked; an error in the second step runs the `undo` steps.
+    # How a plugin is installed and removed. The first step of each takes a long time, so it runs
+    # before the registry is locked; an error in the second step runs the `undo` steps.
 
     def prepare_install(self, tx: Transaction, *, force: bool) -> None:
         """Prepare `install`. Raises HostError."""
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        """Make the entry's version the current one; its files are already among those kept."""
+        """Make the entry's version the current one; its files are already in `.versions`."""
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
     def prepare_removal(self, tx: Transaction) -> None:

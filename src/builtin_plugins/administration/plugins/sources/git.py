@@ -113,7 +113,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
 
 
 def _bring(git: Git, address: str, commit: str) -> str:
-    """Fetch one commit, without others if the server allows it; return its full hash."""
+    """Fetch a commit, with all branches and tags if necessary; return the commit's full hash."""
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
         with suppress(OperationError):  # a server may give only branches and tags
@@ -133,8 +133,8 @@ def write_tree(
 ) -> None:
     """Write the files of `commit` into the new directory `target`; submodules are empty.
 
-    `git` runs in a bare repository that this program made; its attributes are set here. Raises
-    OperationError with the repository's name `called` and the file.
+    `git` runs in a bare repository that this program made; this function sets the repository's git
+    attributes. Raises OperationError with the repository's name `called` and the file.
     """
     packed = Path(git.directory, "files.tar")
     Path(git.directory, "info").mkdir(exist_ok=True)
@@ -150,12 +150,12 @@ def write_tree(
 
 
 def _submodules(git: Git, commit: str) -> list[str]:
-    """Return the submodules of a commit. Raises OperationError if it has too many files or bytes.
+    """Return a commit's submodules. Raises OperationError if a commit has too many files or bytes.
 
-    A commit can refer to a few trees and blobs a million times.
+    The check is necessary because a commit can refer to a few trees and blobs a million times.
     """
     listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
-    rows = [row.partition(b"\t")[::2] for row in listed]  # mode, type, object, size; name
+    rows = [row.partition(b"\t")[::2] for row in listed]  # (mode, type, object, size) and name
     if len(rows) > MOST_FILES:
         raise OperationError(f"more than {MOST_FILES} files")
     sizes = (facts.split()[3] for facts, _ in rows)

@@ -1,7 +1,7 @@
 """Find and download a distribution from the user's index, with pip or uv.
 
-Downloading a wheel runs none of its code. The code of a source distribution does not run while it
-is searched for, but runs when pip downloads it and whenever it is built.
+Downloading a wheel runs none of its code. The code of a source distribution does not run during the
+search, but runs when pip downloads the distribution and at each build.
 """
 
 import os
@@ -27,8 +27,8 @@ _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     """Stage the newest wheel that meets a requirement; return its path and its SHA-256.
 
-    `sha256` is the expected one, "" for any. If only a source distribution meets the requirement,
-    nothing is downloaded, and the result is "" and its version. Raises OperationError.
+    `sha256` is the expected checksum, "" for any. If only a source distribution meets the
+    requirement, nothing is downloaded and the result is ("", its version). Raises OperationError.
     """
     if not has_pip():
         return _find_with_uv(wanted, sha256, tx)
@@ -44,8 +44,8 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
 def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     """Download the source distribution of the exact version; build and stage its wheel.
 
-    Returns the wheel's path and the SHA-256 of the source distribution, as no two builds are
-    the same. This runs the package's own code. Raises OperationError.
+    Returns the wheel's path and the SHA-256 of the source distribution, because each build gives
+    a different wheel. This runs the package's own code. Raises OperationError.
     """
     sources = os.path.join(tx.area, "source")
     os.mkdir(sources)
@@ -122,7 +122,7 @@ def _resolved(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
 
 
 def _place_of(file: dict[str, Any]) -> tuple[str, str]:
-    """Return the address or path of a file in uv's lock, and its name."""
+    """Return the address or path of a file listed in uv's lock, and the file's name."""
     address = str(file.get("url") or file.get("path") or "")
     path = unquote(urlsplit(address).path)
     name = str(file.get("name") or os.path.basename(path))
@@ -130,7 +130,7 @@ def _place_of(file: dict[str, Any]) -> tuple[str, str]:
 
 
 def _bring(file: dict[str, Any], sha256: str, directory: str, tx: Transaction) -> tuple[str, str]:
-    """Copy or download a file of uv's lock and check it; return its path and its SHA-256."""
+    """Copy or download a file listed in uv's lock and check it; return its path and its SHA-256."""
     address, name = _place_of(file)
     path, listed = os.path.join(directory, name), file.get("hashes", {}).get("sha256", "")
     return path, bring_file(address, sha256 or listed, Path(path), tx)

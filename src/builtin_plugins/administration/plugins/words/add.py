@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     there = _former(session, wanted.entry)
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "share it as a git repository")
-    # The wheel at the same path may be another one now, so it is read again.
+    # The wheel at the same path may have changed, so it is read again.
     if there and not make_source(there).is_one_version and _is_present(session, there):
         if team:
             with transaction(session) as tx, registry_transaction(tx) as (registry, _):
@@ -135,12 +135,12 @@ def _is_present(session: Session, entry: Entry) -> bool:
 
 
 def _installed(session: Session, entry: Entry) -> str:
-    """Return a line about an installed plugin, with how to update and remove it."""
+    """Return a line that shows an installed plugin, and how to update and remove it."""
     return "; ".join([f"{heading(entry)} is already installed", *_ways(session, entry)])
 
 
 def _ways(session: Session, entry: Entry) -> list[str]:
-    """Return how to update a plugin, and how to remove or, if it is the team's, disable it."""
+    """Return how to update a plugin, and how to remove it (or disable it if a team shares it)."""
     command = f"{session.program} self plugin"
     update = why_it_stays(session, entry) or f"update it with: {command} update {entry.name}"
     is_shared = read_registry(session.installation.plugins_dir).is_shared(entry.name)

@@ -19,7 +19,7 @@ def plugin_names(_given: object, completer: Completer) -> Offer:
 
 
 def sources(_given: object, completer: Completer) -> Offer:
-    """Return files, and the names in the last copy of the catalogues."""
+    """Return the plugin names in the cached catalogues; the shell adds file names."""
     installation = completer.installation
     try:
         copy = read_json(installation.cached("catalogue")) if installation.config.catalogues else {}

@@ -96,7 +96,7 @@ def bring(
         source = make_source(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
         if keep:
-            staged = ensure_built(staged, tx, yes=True)  # the user agreed before
+            staged = ensure_built(staged, tx, yes=True)  # the user has already agreed
         if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
                 f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
