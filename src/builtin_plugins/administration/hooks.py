@@ -20,7 +20,7 @@ def free(name: str, value: str, description: str) -> dict[str, Any]:
 
 
 _HERE = "builtin_plugins.administration"
-_ELSEWHERE = {  # the entrypoints of the other commands, below _HERE
+_ELSEWHERE = {  # entrypoints in other modules, relative to _HERE
     "import": "words.import_:command",
     "launcher": "program.launcher:command",
     "new category": "words.new:new_category",
@@ -30,7 +30,7 @@ _ELSEWHERE = {  # the entrypoints of the other commands, below _HERE
     "plugin disable": "plugins.words.enable_disable:disable",
     "plugin enable": "plugins.words.enable_disable:enable",
 }
-# install.sh and `self update` run `launcher`; listings run `news` at their end.
+# install.sh and `self update` run `launcher`; listings run `news` last.
 _HIDDEN = ("launcher", "news")
 
 FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default="text")
@@ -114,20 +114,20 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "list": ("List every command", {**_WORDS, "required": False}, _ALL, _LISTING_FORMAT),
     "lock": ("Rebuild the lock",),
     "new command": (
-        "Make a command that runs at once",
+        "Make a working command",
         *(_NEW_WORDS, _LANGUAGE, _ABOUT, _FOLDER, _FROM, _MOVE),
     ),
     "new category": ("Make a category for new commands", _NEW_WORDS, _ABOUT),
     "new plugin": ("Make a plugin in a new directory", _NEW_PLUGIN, _PYTHON),
-    "news": ("Report new commits in the team's repository, fetched once a day",),
+    "news": ("Report new commits in the team's repository (checked once a day)",),
     "plugin add": (
         "Add a plugin from a directory, git, an archive, pip or a catalogue",
         _SOURCE,
         free("--ref", "REF", "A branch, tag or commit of a git repository."),
         free("--name", "NAME", "Name of the plugin in this installation."),
         free("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
-        free("--prefix", "TEXT", "Add only scripts named TEXT…; command names omit TEXT."),
-        free("--split", "TEXT", "The text between the words of a script's name."),
+        free("--prefix", "TEXT", "Add only scripts whose names begin with TEXT; commands omit it."),
+        free("--split", "TEXT", "The separator of the words in a script's name."),
         argument("--ssh", "Clone user/repo over ssh."),
         argument("--gitlab", "Clone user/repo from GitLab."),
         argument("--bitbucket", "Clone user/repo from Bitbucket.", conflicts=["--gitlab"]),
@@ -167,7 +167,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
 }
 
-# Other words that people type for a command, after the program's name or after `self`.
+# Synonyms that users type after the program's name or `self`; a suggestion names the command.
 _SYNONYMS = {
     "doctor": ("check", "diagnose", "status", "health", "fix"),
     "init": ("setup",),

@@ -24,7 +24,7 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
 
 
 def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
-    """Yield why a script is not a command; yield nothing for a command or for another file."""
+    """Yield the reason why a script is not a command, and nothing for commands and other files."""
     tree, path, reason, remedy = node.tree, os.path.join(node.at, name), "", ""
     refused = refusal(path, tree.path)
     has_extension = script_word(name) != name

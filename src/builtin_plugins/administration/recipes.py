@@ -57,7 +57,7 @@ def tool_of(path: Path) -> Tool:
 
 
 def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recipe]:
-    """Return the recipes of a file; a tool that can list them is run for that.
+    """Return the recipes of a file, as its tool lists them or as the file contains them.
 
     Raises OperationError if the file or the listing cannot be read.
     """
@@ -155,11 +155,11 @@ _DOCUMENTED = re.compile(r"##+\s*(?P<text>.*)")
 
 
 def _make(_path: Path, text: str) -> Iterator[Recipe]:
-    r"""Yield the targets of a Makefile that its text names.
+    r"""Yield the targets in the text of a Makefile, except files that `make` builds.
 
-    Targets that are built files are skipped: a target is used if it is phony or documented, or if
-    its name has no `.` and no `/`. The description follows `##` on the target's line, or is in
-    the comment above. `\:` is a colon in a name.
+    A target is used if it is phony or documented, or if its name has no `.` and no `/`. The
+    description follows `##` on the target's line, or is in the comment above. `\:` is a colon in
+    a name.
     """
     phony: set[str] = set()
     targets: dict[str, tuple[str, bool]] = {}  # the description, and whether it was after ##

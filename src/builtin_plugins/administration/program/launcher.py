@@ -25,7 +25,7 @@ from host.run.installation import Layout, xdg_home
 _LONGEST_SHEBANG = 250
 
 _RECORD = "cli-host-installations"
-_LARGEST = 1 << 14  # bytes of a launcher
+_LARGEST = 1 << 14  # size limit of a launcher, in bytes
 
 
 def launcher_text(interpreter: str, packages: str) -> str:
@@ -52,7 +52,7 @@ def is_of_other_version(path: str) -> bool:
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
     body = launcher_text(sys.executable, _packages()).partition("\n")[2]
-    return text.partition("\n")[2] != body  # the first line may differ: python or python3
+    return text.partition("\n")[2] != body  # the shebang may name python or python3
 
 
 def _packages() -> str:
@@ -127,8 +127,8 @@ def remember(root: str) -> None:
 def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
     """Return the other installations that use this environment.
 
-    Installations in the record are returned, and those with a launcher in a usual place: a tool
-    that recreates the environment removes the record.
+    Launchers in the usual places are also searched for, because a tool that recreates the
+    environment removes the record of installations.
     """
     recorded: list[str] = []
     with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
@@ -147,7 +147,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Return whether the file at `path` is a launcher of this environment, or of any."""
+    """Return whether `path` is a launcher of this environment, or with `anywhere` of any other."""
     try:
         content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):

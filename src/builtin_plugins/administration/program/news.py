@@ -1,6 +1,6 @@
 """`self news`: report whether the git repository of this installation has newer commits.
 
-If cli.json contains "follow": "notice", listings and `self` commands end with it on a terminal.
+On a terminal, this report ends listings and `self` commands if cli.json has "follow": "notice".
 """
 
 import os
@@ -18,7 +18,7 @@ from host.run.process import RUN
 from host.run.text import is_on
 
 _DAY = 86_400
-_SECONDS = 10.0  # for the server
+_SECONDS = 10.0  # time limit for git commands that contact the server
 _LOCAL_SECONDS = 1.0
 _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 
@@ -66,7 +66,7 @@ def _detach(work: Callable[[], None]) -> None:
 
 
 def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
-    """Write the upstream branch's commit to the stamp file, "" if HEAD contains it."""
+    """Write the upstream branch's commit to the stamp file, or "" if HEAD contains it."""
     git = Git(root, environ, _SECONDS)
     head = git("symbolic-ref", "HEAD").decode().strip()
     remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")

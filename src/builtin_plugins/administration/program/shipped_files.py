@@ -17,11 +17,11 @@ from host.hookspecs import OWN_DISTRIBUTION
 IN_CORE = ("cli.json", "lib", "schema")
 NAME_RULE = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
-TEAM_SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, if it is not git
+TEAM_SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, unless it is a git repository
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
-_LISTING_SECONDS = 60.0  # for git to list files
-_SHIPPED = (  # files and directories; a checkout used as an installation contains more
+_LISTING_SECONDS = 60.0  # time limit for `git ls-files`
+_SHIPPED = (  # an explicit list, because a checkout also contains other files
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
     *("commands/demo/precedence", "commands/demo/words"),
     *("commands/setup/category.json", "commands/setup/postman", "config/settings.conf.example"),
@@ -111,8 +111,8 @@ def cli_json(program: str) -> bytes:
 def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     """Write the files that an installation lacks; return their number. Raises OSError.
 
-    cli.json is written last. If it exists, the user removed the missing examples, so they are not
-    written again, unless nothing but cli.json exists. The paths in `without` are not written.
+    cli.json is written last. If it exists already, the user may have removed examples, so none are
+    written; if only cli.json exists, all files are. The paths in `without` are not written.
     """
     made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
     if not examples:
@@ -157,7 +157,7 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
     if is_checkout(root):
         return
     files = own_files(root)
-    _record(root, files)  # first, so that an interrupted update leaves no unrecorded file
+    _record(root, files)  # before the writes: an interrupted update must leave no unrecorded file
     for file in files:
         path, became = os.path.join(root, file.relative), file.became(root)
         if became == "stale":

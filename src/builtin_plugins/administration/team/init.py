@@ -35,7 +35,7 @@ from host.run.installation import Layout, home, read_config, xdg_home
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 
-# Added after the patterns of the shipped .gitignore, which keeps some of these files in git.
+# Appended to the shipped .gitignore, whose own patterns keep some of these files in git.
 _MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
 
 
@@ -61,7 +61,7 @@ def init_from(
                 root = _root(session, directory, name)
                 if not _has_config(root):
                     _make(source, root, name, tx, yes=yes)
-                    yes = True  # the user agreed to the packages
+                    yes = True  # _make has already asked
         launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
         name = name or next(launchers, session.program)
         if came_from(root, session.environ) != source.entry.source:
@@ -77,7 +77,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
         raise UsageError(f'"{name}" is not a valid program name', shipped_files.NAME_RULE)
     if directory:
         return os.path.abspath(directory)
-    if not layout.default and layout.launcher != layout.root:  # CLI_DIR names it
+    if not layout.default and layout.launcher != layout.root:  # CLI_DIR names the root
         return layout.root
     return os.path.realpath(
         os.path.join(xdg_home(session.environ, "DATA"), name or session.program)
@@ -137,7 +137,7 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
 
 
 def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
-    """Add what the staged files lack: launcher, library, cli.json and git's ignore patterns."""
+    """Add missing files: the launcher, the library, cli.json and git's ignore patterns."""
     root, launcher = tx.tree, os.path.join(tx.tree, "core", name)
     if os.path.lexists(launcher):
         what = f"{source.entry.source}: core/{name} is in the way of this machine's launcher"

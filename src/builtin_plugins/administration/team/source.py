@@ -23,7 +23,7 @@ _RULES = Rules(stays=lambda paths: any(one.split("/")[0] in _OURS for one in pat
 
 
 def team_source(text: str) -> PluginSource:
-    """Return the source for SOURCE. Raises UsageError for a package."""
+    """Return the source that the argument SOURCE names. Raises UsageError for a package."""
     source = parse_source(text)
     if source.entry.is_package:
         raise UsageError(f"{source.entry.source}: --from needs a repository, archive or directory")

@@ -11,7 +11,7 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from host.cli.session import Session
 from host.run.installation import home
 
-# The line in a start-up file; fish has a file for each program.
+# The line that loads completion from a start-up file; fish has one file per program.
 _POSIX = 'command -v {0} >/dev/null && eval "$({0} self completion {1})" # completion of {0}'
 _FISH = "command -v {0} >/dev/null; and {0} self completion {1} | source # completion of {0}"
 _LINES = {"bash": _POSIX, "zsh": _POSIX, "fish": _FISH}
@@ -35,7 +35,7 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
-    """Return the start-up file that gets the line; fish has one file per program."""
+    """Return the start-up file that loads completion; fish has one file per program."""
     if shell == "fish":
         config = environ.get("XDG_CONFIG_HOME") or os.path.join(home(environ), ".config")
         return os.path.join(config, "fish", "completions", f"{program}.fish")
@@ -45,7 +45,7 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
-    """Return whether the start-up file has the line; False if it cannot be read."""
+    """Return whether the start-up file loads completion; False if it cannot be read."""
     with suppress(OSError):
         path = start_up_file(shell, program, environ)
         return _line(shell, program) in Path(path).read_bytes().splitlines()
@@ -53,7 +53,7 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
-    """Return the caller's shell if completion of `program` can be installed there, "" if not."""
+    """Return the caller's shell if completion of `program` can be added to it, "" if not."""
     shell = os.path.basename(environ.get("SHELL", ""))
     return shell if shell in SHELLS and not completes(shell, program, environ) else ""
 

@@ -31,8 +31,8 @@ def command(
     shown = every if show_secrets else masked(every, {}, secrets)
     for name in definition.secrets if not show_secrets else ():
         if (secret := every[name]).rank == SECRETS:
-            shown[name] = secret.replaced(source=f"{secret.source}, not asked")
-    for one in definition.args:  # show which variable of the caller supplied the text
+            shown[name] = secret.replaced(source=f"{secret.source}, not resolved")
+    for one in definition.args:  # show the caller's variable that set the argument
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
     relevant = {*callers, *definition.required_envs}
@@ -60,7 +60,7 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
     """Return the command and the names of variables that follow it."""
     found = session.find(words)
     if found.kind == "unknown" and words[len(found.words)].isupper():
-        found = session.find(found.words)  # perhaps a category with an entrypoint
+        found = session.find(found.words)  # a category may have an entrypoint itself
     if found.definition is None or not found.definition.entrypoint:
         return words, ()
     return found.words, words[len(found.words) :]
@@ -72,7 +72,7 @@ def _described(name: str, one: Variable | None) -> dict[str, Any]:
 
 
 def _value(one: Variable | None) -> dict[str, Any]:
-    rank = one and (one.rank or None)  # rank 0 describes the run itself
+    rank = one and (one.rank or None)  # variables of the run itself have rank 0
     return {"value": one and one.value, "source": one and one.source, "rank": rank}
 
 

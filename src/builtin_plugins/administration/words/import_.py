@@ -116,7 +116,7 @@ def _scripts(
 def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -> str:
     """Return the script of a recipe in `folder`.
 
-    Its paths are relative to the script if the file is in the same installation or project.
+    Paths in the script are relative to it if `source` is in the same installation or project.
     """
     inside = Path(os.path.realpath(root)) in source.resolve().parents
 

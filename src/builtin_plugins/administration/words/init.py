@@ -51,7 +51,7 @@ def command(
     if project:
         make_project(session, directory or ".")
         return
-    if source := options["from"]:  # not a valid parameter name
+    if source := options["from"]:  # "from" is a Python keyword
         init_from(session, source, directory, name, yes=yes, timeout=timeout)
         return
     program = session.program if name is None else name
@@ -83,7 +83,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
     name, path = launcher.name, shlex.quote(str(launcher))
     yield f"to start it: {path}"
     found = find_program(name, session.environ)
-    # The script that pip made uses the installation with its name in the data directory.
+    # The script that pip installed uses the installation of the same name in the data directory.
     usual = session.layout.default and (session.program, session.layout.root) == (name, str(root))
     if found and (usual or os.path.realpath(found) == os.path.realpath(launcher)):
         yield f"the command on PATH: {name}"
@@ -100,7 +100,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
 
 
 def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield how to link the man page, if `man` searches beside ~/.local/bin but cannot find it."""
+    """Yield advice to link the man page if `man` searches near ~/.local/bin but cannot find it."""
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")
     path = environ.get("PATH", "").split(":")
     is_found = f"{sys.prefix}/bin" in path or os.path.lexists(f"{pages}/{name}.1")
@@ -122,5 +122,5 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     directory, name = os.path.split(launcher)
     if os.path.realpath(f"{usual}/{name}") == os.path.realpath(launcher):
         directory = usual
-    start = "to put it on PATH, in your shell's start-up file"
+    start = "to put it on PATH, add to your shell's start-up file"
     return f"{start}: export PATH={shlex.quote(directory)}:$PATH"

@@ -31,7 +31,7 @@ def new_command(
     command.json. --from copies an existing script unchanged; the comment in that script becomes
     the definition. The default language is bash.
     """
-    file = options["from"]  # not a valid parameter name
+    file = options["from"]  # "from" is a Python keyword
     if file:
         with os_errors_explained(file):
             _make(session, words, {_extension(os.path.basename(file)): Path(file).read_bytes()})
@@ -115,7 +115,7 @@ def check_words(words: tuple[str, ...]) -> None:
 def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]) -> None:
     """Write a command or category below the commands' directory, and missing categories above it.
 
-    The keys of `files` are appended to the path of the words: "/command.json", or ".sh".
+    Each key of `files` is appended to the path of the command: "/command.json" or ".sh".
     """
     check_words(words)
     found = session.find(words)
@@ -141,9 +141,9 @@ def _category(word: str, about: str | None = None) -> dict[str, str]:
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
-    """Write all files or none; all are in one new entry of `directory`. Raises OperationError.
+    """Write all files or none, as one new file or directory in `directory`. Raises OperationError.
 
-    A text with a shebang is made executable; bytes, which are a script of the user, always are.
+    A text with a shebang becomes executable. Bytes are a script of the user and always executable.
     """
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)

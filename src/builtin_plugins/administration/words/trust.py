@@ -18,7 +18,7 @@ def command(
 
     The default is the nearest project. You see its commands and are asked whether you trust
     them, except with --yes. If a trusted file changes, you are asked again at the next run.
-    --list shows the trusted projects, and --forget ends the trust. In CI, set CLI_TRUST to the
+    --list shows the trusted projects, and --forget stops trusting one. In CI, set CLI_TRUST to the
     real paths of projects instead.
     """
     if list:

@@ -47,7 +47,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         for file in shipped_files():  # an interrupted run may leave empty directories
             _remove_empty(os.path.join(root, file.relative.parent), root)
         for path in removed:
-            if os.path.lexists(path):  # not already removed with a directory above it
+            if os.path.lexists(path):  # a directory above it may be removed already
                 remove_tree(path)
             _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"uninstalled {program}")
@@ -85,7 +85,7 @@ def _unchanged(root: str) -> Iterator[str]:
         return
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        linked = os.path.islink(os.path.dirname(path))  # then the file is outside
+        linked = os.path.islink(os.path.dirname(path))  # a linked directory may be outside
         ours = not linked and os.path.lexists(path) and file.became(root) != "changed"
         if ours and not os.path.samefile(path, file.source):
             yield path

@@ -51,7 +51,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         if check:
             return
         if now == newest:
-            if is_launcher(launcher_of(layout)):  # old after a killed update, or after pipx
+            if is_launcher(launcher_of(layout)):  # may be old after a killed update or pipx upgrade
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
         ask_to_continue("Update?", yes, "nothing was changed")
@@ -67,7 +67,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
 
     def bring() -> None:
-        tx.reporter.debug("the new version is complete; it replaces the old one")
+        tx.reporter.debug("the new version is ready and now replaces the old one")
         with signals_blocked(), undoing() as undo:
             _swap_in(copy, layout, tx, undo)
 
@@ -104,7 +104,7 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
     """Swap the new environment in, and let the version in it update its own files.
 
-    The new version is called by its command line, the only interface that this version knows.
+    The new version is run as a command, because this version knows no other interface of it.
     If the process is killed, the next update finishes the work. Raises OSError or OperationError.
     """
     copy.swap(undo)

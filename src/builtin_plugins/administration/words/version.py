@@ -8,7 +8,7 @@ from host.cli.session import Session
 def command(session: Session, format: str) -> None:
     """Show the name and version of this installation, as --version does.
 
-    JSON also has the version of cli-host and of Python, and the path of the installation.
+    JSON output also contains the versions of cli-host and Python, and the installation's path.
     """
     if format == "text":
         session.show(f"{session.version}\n")

@@ -48,7 +48,7 @@ def test_one_that_is_well(install: Install) -> None:
         found = doctor(made, **safe)
         assert found.all == (
             0,
-            "no problems: installation, launcher, PATH, completion, programs, permissions, "
+            "no problems in: installation, launcher, PATH, completion, programs, permissions, "
             "settings, definitions, requirements, plugins, lock, projects, leftovers\n",
             "",
         )

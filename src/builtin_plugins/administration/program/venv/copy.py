@@ -20,7 +20,7 @@ from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_syste
 from builtin_plugins.io.files.flock import Waiting, file_lock
 from host import OperationError
 
-_SECONDS = 60.0  # for one start of this program
+_SECONDS = 60.0  # time limit for one start of this program
 # Every version prints "cli-host X.Y.Z" for this command, so an old version can check a new one.
 # The command uses no installation, so a broken installation cannot interfere.
 _VERSION = ("host", "--safe", "self", "version")
@@ -78,7 +78,7 @@ class VenvCopy:
 def check_venv() -> None:
     """Raise OperationError if packages must not be installed into this Python environment."""
     if sys.prefix == sys.base_prefix:
-        what = f"{sys.executable} is not in a virtual environment, so nothing is installed into it"
+        what = f"{sys.executable} is not in a virtual environment, so nothing was changed"
         raise OperationError(what, "install this program with install.sh, pipx or uv")
     if not has_pip():
         find_uv(os.environ)
@@ -145,7 +145,7 @@ def ask(
 ) -> str:
     """Return the output of `python -I -m ARGUMENTS`.
 
-    Without `environ`, the process uses no installation. `given` is written to its stdin. Raises an
+    By default, the process runs without an installation. `given` is written to its stdin. Raises an
     OperationError that begins with `failing` if the process fails or takes more than `seconds`.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}

@@ -72,7 +72,7 @@ def installed(prefix: str) -> dict[str, Any]:
     """Return the distributions installed in the environment at `prefix`, by normalized name."""
     found: dict[str, Any] = {}
     for one in importlib_metadata.distributions(path=[os.path.join(prefix, packages_directory())]):
-        with suppress(KeyError, OSError):  # its metadata is damaged
+        with suppress(KeyError, OSError):  # a distribution with damaged metadata
             found[canonicalize_name(str(one.metadata["Name"]))] = one
     return found
 
@@ -101,7 +101,7 @@ def check_change(name: str, copy: str) -> None:
 def _needed_names() -> dict[str, str]:
     """Map the top-level names of this program and its requirements to their distributions."""
     names = dict(_OWN_NAMES)
-    for name in protected():  # even in another environment, if visible from here
+    for name in protected():  # also from other environments on sys.path
         for file in getattr(find_distribution(name), "files", None) or ():
             if top := file.parts[0].partition(".")[0]:
                 names.setdefault(top.casefold(), name)

@@ -17,7 +17,7 @@ from host.run.importing import complete_import_path
 
 INSTALLERS = ("pip", "uv")
 
-_HEAD, _TAIL = 200, 400  # characters of a long error that are shown
+_HEAD, _TAIL = 200, 400  # characters shown from the start and end of a long error
 
 # Variables that would make pip or uv install into another environment.
 _ELSEWHERE = frozenset(
@@ -62,7 +62,7 @@ class Installer(NamedTuple):
         return self._run([*pip, *arguments], f"pip {arguments[0]}")
 
     def uv(self, *arguments: str, asked: str = "") -> str:
-        """Return the output of `uv ARGUMENTS`; `asked` is its input."""
+        """Return the output of `uv ARGUMENTS`; `asked` is written to its stdin."""
         called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
         uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
         return self._run([*uv, *arguments], called, asked)

@@ -77,7 +77,7 @@ def _row(one: Finding) -> dict[str, object]:
 
 def _result(subject: Subject, found: list[Finding]) -> str:
     if not found:
-        return f"no problems: {', '.join(_CHECKS)}"
+        return f"no problems in: {', '.join(_CHECKS)}"
     safe = any(one.kind == "error" and one.fix for one in found)
     more = f"; to apply the safe fixes: {subject.call} self doctor --fix" if safe else ""
     return counted(found) + more

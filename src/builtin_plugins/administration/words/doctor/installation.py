@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def call(self) -> str:
-        """Return how to start the program: by name, or by path if it is not on PATH."""
+        """Return the command that starts the program: its name, or its path if not on PATH."""
         path, program = launcher_of(self.layout), self.session.program
         is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
         return shlex.quote(path) if is_usable else program
@@ -60,12 +60,12 @@ class Subject:
 def finding(
     text: str, remedy: str, fix: Callable[[], object] | None = None, *, hint: bool = False
 ) -> Finding:
-    """Return the finding of a check; the table of checks adds the check's name."""
+    """Return a finding; `self doctor` adds the name of the check."""
     return Finding("", Problem("", text, remedy), hint, fix)
 
 
 def files(subject: Subject) -> Iterator[Finding]:
-    """Yield why there is no valid installation, or the missing and old files of a valid one."""
+    """Yield the error of an invalid installation, or the missing and old files of a valid one."""
     root, config = subject.layout.root, subject.layout.config_file
     again = f"{subject.call} self init {shlex.quote(root)}"
     if subject.wrong:

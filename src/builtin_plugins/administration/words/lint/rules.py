@@ -19,8 +19,8 @@ from host.run.lock import Source
 from host.run.process import start_of
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
-_PATIENCE = 600.0  # seconds for shellcheck
-_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # as no-shebang covers it
+_PATIENCE = 600.0  # time limit for shellcheck
+_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # SC2148 is no-shebang
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
@@ -36,7 +36,7 @@ def unknown_keys(definition: Definition) -> Iterator[Finding]:
 
 
 def default_command(definition: Definition, node: FolderNode) -> Iterator[Finding]:
-    """Yield a `default` that is not a command of its category."""
+    """Yield a finding for a `default` that is not a command of its category."""
     with suppress(HostError):  # an invalid command is reported separately
         word = definition.default
         inner = node.enter(node.aliased(word) or word) if word else None
@@ -56,7 +56,7 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
 
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the problems of `env_files` and `envs`; `known` has variables set elsewhere."""
+    """Yield the problems of `env_files` and `envs`; `known` contains variables set elsewhere."""
     if not definition.sources and (definition.envs or definition.env_files):
         what = '"sources" is false, so "envs" and "env_files" have no effect'
         yield Finding("variables", Problem(definition.file, what, key="sources"))
@@ -90,7 +90,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
 
 
 def hooks(path: str) -> Iterator[Finding]:
-    """Yield a syntax error in a file with hooks, or that it has none; the file is not run."""
+    """Yield a finding if a file of hooks has a syntax error or no hook; the file is not run."""
     source, what, line = read_regular(path, HostError), "", 1
     try:
         compile(source, path, "exec", dont_inherit=True)
@@ -109,7 +109,7 @@ def script_findings(
     script, wrong = os.path.join(definition.directory, definition.entrypoint), ""
     if definition.in_python:
         return
-    if not definition.is_script:  # links to scripts were checked when they were found
+    if not definition.is_script:  # the search for scripts checks their links
         wrong = why_outside(definition.directory, definition.entrypoint)
     if wrong or not os.path.lexists(script):
         wrong = wrong or f"{script} does not exist"
