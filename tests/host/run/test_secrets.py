@@ -235,7 +235,7 @@ def test_self_env_shows_the_reference(install):
     assert shown.status == 0
     assert "TOKEN" in shown.stdout
     assert "run:give hunter2" in shown.stdout
-    assert "secrets.TOKEN, not resolved (rank 4.5)" in shown.stdout
+    assert "secrets.TOKEN, not asked (rank 4.5)" in shown.stdout
     for words in (["help", "a", "b"], ["self", "list", "--format", "json"], ["self", "doctor"]):
         made.run(*words, env=env(made))
     assert asked(made) == 0

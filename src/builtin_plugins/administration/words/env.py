@@ -31,7 +31,7 @@ def command(
     shown = every if show_secrets else masked(every, {}, secrets)
     for name in definition.secrets if not show_secrets else ():
         if (secret := every[name]).rank == SECRETS:
-            shown[name] = secret.replaced(source=f"{secret.source}, not resolved")
+            shown[name] = secret.replaced(source=f"{secret.source}, not asked")
     for one in definition.args:  # show the caller's variable that set the argument
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
