@@ -9,7 +9,7 @@ from typing import Any
 from cli_host_mcp.problem import CallError, closest
 from host import Definition, printable
 
-WORDS = "words"  # the property of a command that declares no arguments
+WORDS = "words"  # the schema's property for a command that declares no arguments
 _THERE = {"file": "a file that exists", "directory": "a directory that exists", "path": "a path"}
 
 
@@ -129,7 +129,7 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
 
 
 def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
-    """Return the positional words; an omitted one in between gets its variable or default."""
+    """Return the positional words; gaps between them are filled from variables or defaults."""
     words: list[str] = []
     skipped: list[Any] = []
     for one in (one for one in arguments if not one.option):

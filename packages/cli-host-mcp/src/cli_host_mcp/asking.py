@@ -1,7 +1,7 @@
-"""Ask the user through the client, by a request or by the client's next call.
+"""Ask the user a question through the client.
 
-With the protocol of 2025, the server sends the client a request. With that of 2026, the call ends
-with the question, and the client repeats the call with the answer.
+With the protocol of 2025, the server sends the client a request. With that of 2026, the server
+answers the call with the question, and the client repeats the call with the user's answer.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Asking:
 
 
 def _can_ask(ctx: ServerRequestContext[Any]) -> bool:
-    """Return whether the client can show a form; an empty capability also means that it can."""
+    """Return whether the client can show a form; an empty `elicitation` implies it."""
     capabilities = ctx.session.client_capabilities
     asks = capabilities.elicitation if capabilities else None
     return asks is not None and (asks.form is not None or asks.url is None)

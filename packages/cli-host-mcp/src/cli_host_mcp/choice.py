@@ -78,7 +78,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
     @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")
-    @click.option("--read-only", is_flag=True, help='Only commands with "effects": "read".')
+    @click.option("--read-only", is_flag=True, help='Offer only commands with "effects": "read".')
     @click.option("--allow-sudo", is_flag=True, help="Also offer commands that need sudo.")
     @click.option(
         "--tools",

@@ -71,7 +71,7 @@ CLIENTS = {
 
 
 def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
-    """Return the clients of these names, or those found on this machine; raises ChoiceError."""
+    """Return the clients with these names, or those found on this machine; raises ChoiceError."""
     for name in names:
         if name not in CLIENTS:
             known = ", ".join(CLIENTS)

@@ -1,4 +1,4 @@
-"""Worker processes, forked when the server starts and not reached by its signals."""
+"""Worker processes, forked when the server starts; signals to the server do not reach them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _KEPT = 3
 
 
 def fork_worker(descriptor: int, work: Callable[[int], None]) -> None:
-    """Call `work` in a fork that has only `descriptor` open; the fork ends with `work`.
+    """Call `work` in a fork that has only `descriptor` open and exits after `work`.
 
     Call this before threads start. The fork has its own session, so signals to the server's group
     do not end it, and it holds open no pipe that a client waits for.

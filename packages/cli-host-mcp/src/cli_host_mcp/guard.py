@@ -15,7 +15,7 @@ _STEP = 0.02
 
 
 class Guard:
-    """The server's side. Its methods never fail: a guard matters only after SIGKILL."""
+    """The server's side of the guard. Write errors are ignored: it matters only after SIGKILL."""
 
     def __init__(self) -> None:
         self._pipe = -1
@@ -26,7 +26,7 @@ class Guard:
         fork_worker(reading, _watch)
 
     def began(self, processes: Processes) -> None:
-        """Record a call; to be called before the call starts, and when its group is known."""
+        """Record a call; call this before the call starts and again when its group is known."""
         self._note(f"+ {processes.mark} {processes.group}\n")
 
     def ended(self, processes: Processes) -> None:
@@ -53,9 +53,9 @@ def _watch(reading: int) -> None:
 
 
 def end_all(calls: list[Processes]) -> None:
-    """End all processes of these calls: TERM, and KILL for those left a second later.
+    """End all processes of these calls: send TERM, and KILL to those left a second later.
 
-    A call without a group may be about to start a process, which exists a second later.
+    If a call has no group yet, wait the whole second: its process may be about to start.
     """
     for call in calls:
         call.send(TERM)

@@ -82,9 +82,9 @@ def change_each(
     names: Sequence[str],
     change: Callable[[Client, str, str], tuple[str, str]],
 ) -> None:
-    """Change the file of each client and print the changes. Exits with status 1 if one failed.
+    """Change the file of each client and print the changes; exit with status 1 if any failed.
 
-    `change` takes client, path and text, and returns the new text and a line about it.
+    `change` takes client, path and text, and returns the new text and a line about the change.
     """
     failed = False
     for client in chosen(names, os.environ):

@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from host import Variable, is_hidden_everywhere, masked
 
 MASK = "********"
-_SHORTEST_LINE = 6  # characters; a shorter line of a longer secret would match too many texts
+_SHORTEST_LINE = 6  # characters; shorter lines of a secret would match too many texts
 
 
 def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
-    """Return the parts of the values that `masked` hides, including those of shadowed values.
+    """Return the parts of values that `masked` hides, also in overridden values (`shadows`).
 
-    `declared` are names of variables that the command's definition calls secret. A value of
-    several lines is also masked line by line, as programs print it.
+    `declared` are the names of variables that the command's definition marks as secret. The lines
+    of a multi-line value are also returned one by one, because programs may print them so.
     """
     found: set[str] = set()
     for name, one in variables.items():
@@ -26,7 +26,7 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
                 found.update([full.value, full.value.strip(), *lines])
             elif rest.value != full.value:
                 words, shown_words = full.value.split(), rest.value.split()
-                if len(words) != len(shown_words):  # the password contains a blank
+                if len(words) != len(shown_words):  # the password contains whitespace
                     words, shown_words = [full.value], [rest.value]
                 for pair in zip(words, shown_words, strict=True):
                     found.update(_taken(*pair))
@@ -36,12 +36,12 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
 def _taken(word: str, shown: str) -> Iterator[str]:
     """Yield the masked parts of a word that looks like an address.
 
-    For credentials, the masked part is the password. A user name also occurs in other texts, so it
-    is masked only before a host.
+    In `user:password@host`, that is the password. A user name also occurs in other texts, so a user
+    name without a password is masked only as `//user@`.
     """
     kept = shown.split("…")
     found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
-    if not found:  # masking the password of an ssh user leaves no mark
+    if not found:  # an ssh password is removed without a `…`
         yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
         return
     for gap, behind in zip(found.groups(), kept[1:], strict=True):
@@ -60,7 +60,7 @@ class Mask:
         self._rest = b""
 
     def feed(self, data: bytes) -> bytes:
-        """Return the masked data so far, but buffer an end that may begin a secret."""
+        """Return masked data; buffer the last bytes if they may be the start of a secret."""
         data = self._rest + data
         return self._taken(data, len(data) - self._begun(data))
 
@@ -68,7 +68,7 @@ class Mask:
         return self._taken(self._rest, len(self._rest))
 
     def _begun(self, data: bytes) -> int:
-        """Return how many bytes at the end may begin a secret."""
+        """Return how many of the last bytes may be the start of a secret."""
         most = 0
         for secret in self._secrets:
             start = data.find(secret[:1], max(len(data) - len(secret) + 1, 0))
@@ -78,7 +78,7 @@ class Mask:
         return most
 
     def _taken(self, data: bytes, sure: int) -> bytes:
-        """Return `data` masked up to `sure`, or up to the end of a secret that begins before it."""
+        """Return masked `data` up to index `sure`, or up to the end of a secret that spans it."""
         parts = []
         position = 0
         for found in self._pattern.finditer(data):

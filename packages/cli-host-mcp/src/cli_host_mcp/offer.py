@@ -17,7 +17,7 @@ from cli_host_mcp.problem import CallError, closest
 from host import Command, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
-_OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # set for `mcp serve` itself
+_OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # variables of the `mcp serve` command itself
 
 
 class UnknownToolError(CallError):
@@ -73,7 +73,7 @@ class Offer:
         return [toolbox.tool_of(one) for one in self.commands()]
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
-        """Return the command to run, or the text, that a call of the tool `name` requests.
+        """Return the answer to a call of the tool `name`: a text, or the command to run.
 
         Raises UnknownToolError, CallError, and HostError for a broken definition.
         """
@@ -98,7 +98,7 @@ class Offer:
         command = self._command(program, words)
         args = words_of(command.definition, given)
         if program.find([*words, *args]).words != words:
-            raise CallError(f"{shlex.join([*words, *args])} would run another command")
+            raise CallError(f"this call would run another command: {shlex.join([*words, *args])}")
         effects = program.effects(command, args)
         if self._choice.read_only and effects != "read":
             refusal = f'--read-only refuses this call, because its effects are "{effects}"'
@@ -107,7 +107,7 @@ class Offer:
         return replace(call, question=self._question(call, effects))
 
     def _offered(self, name: str) -> tuple[str, ...]:
-        """Return the words of the command with that name; raises CallError."""
+        """Return the words of the offered command called `name`; raises CallError."""
         text = " ".join(name.replace("/", " ").split())
         known = {" ".join(words): words for words in self._words.values()}
         words = known.get(text) or self._words.get(text)

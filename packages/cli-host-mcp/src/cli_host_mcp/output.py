@@ -24,7 +24,7 @@ class Stream:
         self._size = 0
 
     def feed(self, data: bytes) -> bytes:
-        """Store output; return the masked part that may already be shown."""
+        """Store output; return the masked part that is safe to show now."""
         return self._keep(self._mask.feed(data))
 
     def end(self) -> bytes:
@@ -67,7 +67,7 @@ class Lines:
             self._waiting.append((number + 1, printable(text)[:_LONGEST_LINE]))
 
     def taken(self) -> list[tuple[int, str]]:
-        """Remove and return the waiting lines, each with its increasing number."""
+        """Remove and return the waiting lines, each with its running number."""
         found = list(self._waiting)
         self._waiting.clear()
         return found

@@ -9,7 +9,7 @@ from host import OperationError, UsageError
 
 
 class ChoiceError(UsageError):
-    """Options of `mcp serve`, `tools` or `install` that cannot be used. Status 2."""
+    """Unusable options of `mcp serve`, `tools` or `install`; the exit status is 2."""
 
 
 class CallError(UsageError):

@@ -1,7 +1,7 @@
 """Find and end the processes of one call.
 
-Each call has its own session, process group and mark, which its processes have in a variable. On
-Linux, the mark identifies processes that left the group.
+Each call has its own session, process group and mark, which its processes carry in an environment
+variable. On Linux, the mark identifies processes that left the group.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Processes:
     group: int = 0
 
     def left(self) -> bool:
-        """Return whether any process is left."""
+        """Return whether any process of the call remains."""
         return self._group_is_there() or bool(self.strays())
 
     def send(self, number: int) -> None:

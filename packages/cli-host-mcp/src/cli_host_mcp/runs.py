@@ -116,7 +116,7 @@ class _Running:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                start_new_session=True,  # no terminal to ask on, and a process group
+                start_new_session=True,  # no terminal for prompts, and a process group of its own
                 pass_fds=[writing],
             )
         except OSError:
@@ -195,7 +195,7 @@ class _Running:
             self._over[name].set()
 
     async def _silent(self) -> bool:
-        """Wait a little for the end of both pipes; return whether they ended."""
+        """Wait briefly for end of file on both pipes; return whether both reached it."""
         with anyio.move_on_after(_LAST_WORDS):
             for over in self._over.values():
                 await over.wait()
@@ -212,7 +212,7 @@ class _Running:
 
 
 def _parsed(report: bytes) -> dict[str, Variable]:
-    """Return each variable with its value and, as shadows, the values that lost."""
+    """Return each variable with its value and, as `shadows`, the values that it overrides."""
     found: dict[str, Variable] = {}
     for pair in report.removesuffix(_REPORT_END).split(b"\0"):
         name, _, value = pair.decode("utf-8", "surrogateescape").partition("=")
@@ -224,9 +224,9 @@ def _parsed(report: bytes) -> dict[str, Variable]:
 
 
 async def end(processes: Processes) -> None:
-    """End all remaining processes of a call: TERM, and KILL for those left a second later.
+    """End all remaining processes of a call: send TERM, and KILL to those left a second later.
 
-    Returns when none is left except those that even KILL cannot end (those of sudo).
+    Returns when none is left except those that even KILL cannot end (run by sudo).
     """
     for number, seconds in ((TERM, GRACE), (KILL, _DEATH)):
         if not processes.left():

@@ -44,7 +44,7 @@ _MOST_OUTPUT = 16 << 20
     metavar="S",
     help="Time limit of a command, in seconds.",
 )
-@click.option("--jobs", type=click.IntRange(1, 64), default=4, help="Calls at once; default: 4.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=4, help="Parallel calls; default: 4.")
 def command(
     choice: Choice, form: str, confirm: str, max_output: int, timeout: float, jobs: int
 ) -> None:
@@ -62,7 +62,7 @@ def command(
         raise ChoiceError("stdin or stdout is closed; the client must open both")
     if os.isatty(0):
         program.messages.warn("waiting for an assistant on stdin; to stop: Ctrl-C")
-    search = searches(form, len(served))  # decided once: the kind of tools stays the same
+    search = searches(form, len(served))  # fixed, even if commands are removed later
     if search:
         instructions = f"{len(served)} commands of {program.name}: find, describe and run them."
     else:
@@ -80,7 +80,7 @@ def _serve(
     limited: tuple[int, float, int],
 ) -> NoReturn:
     """Serve; then exit, or end by the signal that stopped the server."""
-    import anyio  # with the SDK this takes half a second, so the guard starts first
+    import anyio  # importing this and the SDK takes half a second: the guard starts first
 
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for

@@ -11,13 +11,13 @@ from typing import Any
 from cli_host_mcp.arguments import object_of, schema_of
 from host import Command, printable
 
-MOST_TOOLS = 40  # with more commands, search tools replace them
+MOST_TOOLS = 40  # for more commands, three search tools replace one tool per command
 SEARCH_TOOLS = ("find", "describe", "run")
 _LONGEST_NAME = 64
 _MOST_FOUND = 20
 _PLAIN = re.compile(
     r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*"
-)  # a word that can be joined by `__` and split again
+)  # words of this form can be joined by `__` without ambiguity
 _DIGITS = 24  # 96 bits, so that collisions cannot be found
 _HASHED = re.compile(rf".*-[0-9a-f]{{{_DIGITS}}}")
 _TEXT = {"type": "string"}
@@ -26,8 +26,8 @@ _TEXT = {"type": "string"}
 def tool_name(words: Sequence[str]) -> str:
     """Return a unique name of at most 64 letters, digits, `_` and `-` for the words.
 
-    The name is the words joined by `__` if that is unambiguous. Otherwise it ends with a hash,
-    which no plain name has.
+    The name is the words joined by `__` if that is unambiguous. Otherwise it ends with a hash.
+    A joined name that already looks hashed is hashed, too.
     """
     plain = "__".join(words)
     if (
@@ -46,7 +46,7 @@ def tool_of(command: Command) -> dict[str, Any]:
     definition = command.definition
     texts = [definition.description]
     if definition.effects == "destroy":
-        texts.append("It may destroy something.")
+        texts.append("This command may destroy something.")
     if definition.requires:
         texts.append(f"Requires: {', '.join(map(str, definition.requires))}")
     for example in definition.examples:

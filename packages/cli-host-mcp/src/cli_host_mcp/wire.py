@@ -101,4 +101,4 @@ async def _ready(wait: Callable[[int], Awaitable[None]], descriptor: int) -> Non
     try:
         await wait(descriptor)
     except PermissionError:
-        pass  # a regular file is always ready
+        pass  # epoll refuses a regular file, which is always ready
