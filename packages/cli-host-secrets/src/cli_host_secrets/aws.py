@@ -19,7 +19,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     environment = {**environment, "AWS_PAGER": ""}
 
     def call(operation: str, request: Mapping[str, Any]) -> Any:
-        # In JSON, a name cannot be an option or a `file://` URL that aws would read.
+        # In JSON, aws does not take a name for an option or for a `file://` URL to read.
         given = ["--output", "json", "--cli-input-json", json.dumps(request)]
         text = output(["aws", "secretsmanager", operation, *given], environment)
         answer = decoded(text, "the output of aws")

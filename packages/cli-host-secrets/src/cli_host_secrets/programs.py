@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from host import HostError
 
-_LONGEST = 300  # characters of a failing program's output
+_LONGEST = 300  # characters shown of a failing program's output
 _SITES = {
     "age": "https://age-encryption.org",
     "aws": "https://aws.amazon.com/cli",
@@ -29,7 +29,7 @@ def output(
     stdin: str | None = None,
     retry: Sequence[str] = (),
 ) -> str:
-    """Return what a program prints to stdout; raises HostError with a message of one line.
+    """Return what a program prints to stdout; raises HostError with a one-line message.
 
     stdout is kept only in this process's memory. On a terminal, stderr is not redirected, so that
     the program may prompt; otherwise, stderr becomes part of the error. `retry` is the command to
@@ -54,7 +54,7 @@ def output(
         ending = done.returncode
         how = f"ended with status {ending}" if ending > 0 else f"was killed by signal {-ending}"
         text = _short((done.stderr or b"").decode(errors="replace"))
-        # With this command on a terminal, the user can unlock a key or sign in.
+        # Run on a terminal, the suggested command lets the user unlock a key or sign in.
         raise HostError(f"{program} {how}{text and ': '}{text}; try: {shlex.join(retry or words)}")
     return done.stdout.decode("utf-8", "surrogateescape")
 

@@ -1,4 +1,4 @@
-"""Helpers for references and their answers that the providers share."""
+"""Helpers that the providers share, for references and their answers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
 
 
 def text_of(value: Any, field: str) -> str:
-    """Return the value at `field` (`a/b`) in decoded JSON as text; numbers look as in JSON."""
+    """Return the value at `field` (`a/b`) in decoded JSON as text; numbers in JSON notation."""
     for key in field.strip("/").split("/") if field else ():
         if isinstance(value, list) and key.isdecimal():
             value = dict(enumerate(value)).get(int(key))

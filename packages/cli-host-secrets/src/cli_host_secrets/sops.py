@@ -9,8 +9,8 @@ from cli_host_secrets.programs import output, without_line_end
 from cli_host_secrets.references import Answers, decoded, each, pick_each, text_of
 from host import HostError
 
-_KNOWN = (".yaml", ".yml", ".json", ".env", ".ini")  # sops infers the format of these
-_MOST = 1 << 24  # bytes of a file to search for its format
+_KNOWN = (".yaml", ".yml", ".json", ".env", ".ini")  # sops infers the format from these endings
+_MOST = 1 << 24  # bytes read from a file to find its format
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
@@ -46,7 +46,7 @@ def _call(path: str, form: str, more: Sequence[str]) -> list[str]:
 
 def _path_and_format(name: str) -> tuple[str, str]:
     """Return the absolute path, and the format if sops cannot infer it from the name."""
-    path = os.path.abspath(name)  # an absolute path cannot be an option
+    path = os.path.abspath(name)  # an absolute path does not look like an option
     try:
         with open(path, "rb") as file:
             content = file.read(_MOST)
