@@ -120,12 +120,12 @@ def builder(directory: Path) -> Callable[..., Made]:
 def _write_lock(made: Made) -> None:
     """Write the lock that the first run of an installation without plugins writes."""
     root, content = _lock_of_a_first_run()
-    _, whole, definitions = content.split("\n", 2)
-    body = json.loads(whole.replace(root, json.dumps(str(made.root))[1:-1]))
+    _, first, *others = content.replace(root, json.dumps(str(made.root))[1:-1]).split("\n")
+    body = json.loads(first)
     plugins = os.fspath(made.root / "plugins")
     os.utime(plugins, (0, 0))  # so that a change in the same tick of the clock shows
     body["stamps"][plugins] = stamp(plugins)
-    text = f"{json.dumps(body)}\n{definitions}".encode()
+    text = "\n".join([json.dumps(body), *others]).encode()
     (made.root / "cli.lock").write_bytes(FORMAT + checksum(text) + b"\n" + text)
 
 

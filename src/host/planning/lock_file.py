@@ -30,12 +30,14 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "key": key,
         "stamps": lock.stamps,
         "trees": [one.row() for one in lock.trees],
-        "commands": [[one.words, one.plugin, one.ours, one.runs] for one in lock.commands],
         "sources": [one.row() for one in lock.sources],
         "schemes": [[*one] for one in lock.schemes],
+    }
+    later = {
+        "commands": [[one.words, one.plugin, one.ours, one.runs] for one in lock.commands],
         "plugins": [one.row() for one in lock.plugins.values()],
         "disabled": lock.disabled,
     }
-    whole = json.dumps(values, separators=(",", ":")).encode()
-    body = b"\n".join([whole, *(one.json for one in lock.commands)])
+    lines = [json.dumps(one, separators=(",", ":")).encode() for one in (values, later)]
+    body = b"\n".join([*lines, *(one.json for one in lock.commands)])
     return FORMAT + checksum(body) + b"\n" + body

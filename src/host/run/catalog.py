@@ -135,19 +135,26 @@ class Catalog:
     def __init__(
         self, lock: "Lock", read: "Read" = read_definition, around: "Around | None" = None
     ) -> None:
-        linked = {one.plugin for one in lock.trees if one.dev}
-        declared: dict[str, list[Declared]] = {}
-        for one in lock.commands:
-            declared.setdefault(one.plugin, []).append(one)
-        self._declared = [
-            DeclaredNode(Tree("", "" if own[0].ours else plugin, plugin in linked), (), own)
-            for plugin, own in declared.items()
-        ]
-        self._folders = lock.trees
+        self._lock = lock
         self._read = read
         self._around = around
+        self._declared: list[DeclaredNode] | None = None
         self._projects: list[Project] | None = None
         self.problems: list[Problem] = []
+
+    @property
+    def declared(self) -> "list[DeclaredNode]":
+        """The root of each plugin's declared commands."""
+        if self._declared is None:
+            linked = {one.plugin for one in self._lock.trees if one.dev}
+            found: dict[str, list[Declared]] = {}
+            for one in self._lock.commands:
+                found.setdefault(one.plugin, []).append(one)
+            self._declared = [
+                DeclaredNode(Tree("", "" if own[0].ours else plugin, plugin in linked), (), own)
+                for plugin, own in found.items()
+            ]
+        return self._declared
 
     @property
     def projects(self) -> "list[Project]":
@@ -156,13 +163,12 @@ class Catalog:
             self._projects, self.problems = self._around() if self._around else ([], [])
         return self._projects
 
-    def _roots(self, projects: "Iterable[Project]" = ()) -> "list[AnyNode]":
+    def _folders(self) -> "list[AnyNode]":
         """Return new root nodes, because each node reads its folder only once."""
-        return [
-            *[FolderNode(one, self._read) for one in self._folders],
-            *self._declared,
-            *[FolderNode(one.tree, self._read, one) for one in projects],
-        ]
+        return [FolderNode(one, self._read) for one in self._lock.trees]
+
+    def _in_projects(self) -> "list[AnyNode]":
+        return [FolderNode(one.tree, self._read, one) for one in self.projects]
 
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
         """Return the match of the leading `words`; the remaining words are arguments.
@@ -170,12 +176,15 @@ class Catalog:
         At each word, the first tree that has it decides whether it is a command or a category.
         Categories with the same words are merged. Other words may be aliases. A command may have
         commands below it: the longest sequence of words that names a command wins. With `whole`, a
-        category that all words name also wins. Projects are searched only if no other tree has the
-        command. Raises DefinitionError if the definition of the match is invalid.
+        category that all words name also wins. Aliases and declared commands are read only if no folder
+        has the command, and projects only if no other tree has it. Raises DefinitionError if the
+        definition of the match is invalid.
         """
-        found = _find(self._roots(), words, whole=whole)
-        if found.kind != "command" and self.projects:
-            found = _find(self._roots(self.projects), words, whole=whole)
+        found = _find(self._folders(), words, whole=whole, aliases=False)
+        if found.kind != "command":
+            found = _find([*self._folders(), *self.declared], words, whole=whole)
+        if found.kind != "command" and (inside := self._in_projects()):
+            found = _find([*self._folders(), *self.declared, *inside], words, whole=whole)
         return found
 
     def default(self, category: Match) -> Match:
@@ -225,12 +234,17 @@ class Catalog:
         return found, problems
 
 
-def _find(roots: "list[AnyNode]", words: "Sequence[str]", *, whole: bool) -> Match:
+def _find(
+    roots: "list[AnyNode]", words: "Sequence[str]", *, whole: bool = False, aliases: bool = True
+) -> Match:
     found, command = Match("category", (), roots), None
     for word in words:
         if word.startswith("-") or (found is command and not found.has_below):
             break
-        inner = _below(found, word) or _below(found, _aliased(found.nodes, word))
+        inner = _below(found, word)
+        if inner is None and not aliases:
+            return Match("unknown", found.words, found.nodes)
+        inner = inner or _below(found, _aliased(found.nodes, word))
         if inner is None:
             found = command or Match("unknown", found.words, found.nodes)
             break

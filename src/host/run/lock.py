@@ -1,8 +1,8 @@
 """The lock: the declarations of plugins, and stamps that show whether they are still valid.
 
 `host.planning.lock_file` writes it and `_parse` reads it; records are stored as their `row`. The
-file has a line with the format and checksum, a line of JSON, and a line for each definition that
-a plugin declares in code. It contains paths, names and these definitions, but never values of
+file has a line with the format and checksum, a line of JSON that every run reads, a line of JSON
+for listings and declared commands, and a line for each definition that a plugin declares in code. It contains paths, names and these definitions, but never values of
 variables and never code. A lock is rejected if it does not match its checksum, or if
 the stamp of a file or directory that was read has changed. Then it is rebuilt from the plugins.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 11 "
+FORMAT = b"cli-host lock 12 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 
@@ -109,21 +109,38 @@ class Plugin(Record):
         return f"{self.name} ({self.distribution})" if beside else self.name
 
 
+class _ParsedLater:
+    """The default of a value of `Lock` that is parsed on first access if the lock is from a file."""
+
+    def __init__(self, name: str, default: "Any") -> None:
+        self.name = name
+        self.default = default
+
+    def __get__(self, lock: "Lock | None", owner: type) -> "Any":
+        if lock is None or not lock.unparsed:
+            return self.default
+        lock.__dict__.update(_parse_later(lock.unparsed))
+        return lock.__dict__[self.name]
+
+
 class Lock(Record):
     """All declarations of plugins: trees, commands and sources in order of precedence.
 
     `schemes` are rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
     order of calls. `stamps` has a stamp of each path, taken before the path was read. `disabled`
-    maps each disabled plugin to the words of its commands, to explain an unknown word.
+    maps each disabled plugin to the words of its commands, to explain an unknown word. A run of a
+    command in a folder parses neither `commands` nor `plugins` nor `disabled`.
     """
 
     trees: "list[Tree]"
-    commands: "Sequence[Declared]" = ()
+    commands: "Sequence[Declared]" = _ParsedLater("commands", ())
     sources: "Sequence[Source]" = ()
-    plugins: "Mapping[str, Plugin]" = _NOTHING
+    plugins: "Mapping[str, Plugin]" = _ParsedLater("plugins", _NOTHING)
     stamps: "Mapping[str, str]" = _NOTHING
-    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _NOTHING
+    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _ParsedLater("disabled", _NOTHING)
     schemes: "Sequence[Sequence[str]]" = ()
+
+    unparsed = b""  # the lines of the lock file for the values that are parsed later
 
     def disabled_owner(self, words: "Sequence[str]") -> str:
         """Return the disabled plugin that has the command or category `words`, or ""."""
@@ -191,23 +208,33 @@ def _parse(content: bytes, key: str) -> Lock | None:
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         return None
-    whole, *definitions = body.split(b"\n")
-    values = parse_json("lock", whole)
+    first, _, rest = body.partition(b"\n")
+    values = parse_json("lock", first)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
         return None
+    found = Lock(
+        trees=[Tree.of_row(row) for row in values["trees"]],
+        sources=[Source.of_row(row) for row in values["sources"]],
+        stamps=values["stamps"],
+        schemes=values["schemes"],
+    )
+    found.unparsed = rest
+    return found
+
+
+def _parse_later(lines: bytes) -> "dict[str, Any]":
+    """Return `commands`, `plugins` and `disabled` from their lines in a lock file."""
+    first, *definitions = lines.split(b"\n")
+    values = parse_json("lock", first)
     plugins = [Plugin.of_row(row) for row in values["plugins"]]
-    return Lock(
-        [Tree.of_row(row) for row in values["trees"]],
-        [
+    return {
+        "commands": [
             Declared.of_row((tuple(words), json, *whose))
             for (words, *whose), json in zip(values["commands"], definitions, strict=True)
         ],
-        [Source.of_row(row) for row in values["sources"]],
-        {plugin.name: plugin for plugin in plugins},
-        values["stamps"],
-        values["disabled"],
-        values["schemes"],
-    )
+        "plugins": {plugin.name: plugin for plugin in plugins},
+        "disabled": values["disabled"],
+    }
 
 
 def checksum(body: "bytes | memoryview[int]") -> bytes:
