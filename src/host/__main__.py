@@ -8,9 +8,7 @@ import sys
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process; code that must clean up turns SIGINT into an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-if gc.isenabled():
-    # A run ends too soon to need garbage collection; the imports would trigger it six times.
-    gc.set_threshold(20_000)
+gc.disable()  # this process ends too soon to need it; a command in Python has its own process
 
 from host.errors import HostError
 from host.run import process

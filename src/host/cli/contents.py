@@ -56,15 +56,17 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
 def command_of(found: Match) -> Command:
     """Return the `Command` record of a match."""
     definition: Any = found.definition
+    node = found.nodes[0]
+    plugin, project = node.tree.plugin, node.project
     origin: Any = "project"
-    if not found.project:
-        origin = ("plugin" if found.plugin else "commands") if definition.file else "python"
+    if not project:
+        origin = ("plugin" if plugin else "commands") if definition.file else "python"
     return Command(
         words=found.words,
         definition=definition,
         origin=origin,
-        plugin=found.plugin,
-        dev=found.nodes[0].tree.dev,
-        project=found.project.name if found.project else "",
+        plugin=plugin,
+        dev=node.tree.dev,
+        project=project.name if project else "",
         shadows=found.shadows,
     )

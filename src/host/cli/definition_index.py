@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # ns; FAT stores times in steps of two seconds
 # marshal's format differs between Python versions
-FORMAT = f"cli-host index 10 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 11 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
@@ -50,12 +50,12 @@ class DefinitionIndex:
 
     def read_definition(self, path: str) -> Definition:
         """Return what `host.run.command.read_definition` returns, from the index if possible."""
-        now = stamp(path)
+        now = _stamp(path)
         entry = self._entries.get(path)
         if entry is not None and entry[0] == now:
             return KnownDefinition(path, *entry[1:])
         definition = definition_files.read_definition(path)
-        if now and max(map(int, now.split()[:2])) < self._settled:  # st_mtime_ns and st_ctime_ns
+        if now and max(now[:2]) < self._settled:
             kept = tuple([getattr(definition, name) for name in _KEPT])
             empty = tuple([name for name in _KEPT_IF_EMPTY if not getattr(definition, name)])
             self._entries[path] = (now, kept, empty)
@@ -83,6 +83,15 @@ class DefinitionIndex:
             except (HostError, OSError):
                 pass
         return {}
+
+
+def _stamp(path: str) -> tuple[int, ...]:
+    """Return numbers that change with the file at `path`, or () if it is missing."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 class KnownDefinition(Definition):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 
@@ -221,7 +220,6 @@ class Session:
         """Return the contents of the category `words`; `deep` adds those of its subcategories."""
         from host.cli.contents import contents
 
-        gc.disable()  # a listing ends too soon to need garbage collection
         if not deep:
             return contents(self.catalog, words)
         from host.cli.definition_index import DefinitionIndex

@@ -59,7 +59,8 @@ class Record:
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
         given = len(values) + len(named)
-        named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
+        if values:
+            named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
         if len(named) < given or not self._needed <= named.keys() <= self._known:
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
         self.__dict__ = named

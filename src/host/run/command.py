@@ -139,11 +139,15 @@ class Definition:
     @property
     def required_envs(self) -> "tuple[RequiredVariable, ...]":
         """The variables that must be set, those of categories above first."""
+        if not self.above:
+            return self.own_required_envs
         return tuple(dict.fromkeys([name for one in self.chain for name in one.own_required_envs]))
 
     @property
     def requires(self) -> "tuple[Requirement, ...]":
         """The required programs; the nearest definition of each wins."""
+        if not self.above:
+            return self.own_requires
         needs = {need.program: need for one in self.chain for need in one.own_requires}
         return tuple(needs.values())
 

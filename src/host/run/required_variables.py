@@ -61,7 +61,7 @@ def read_required(fields: Fields, entries: "list[Any]") -> tuple[RequiredVariabl
         name, kind = one.text("name", required=True), one.one_of("type", tuple(_EXPECTED))
         fields.check_variable(key, name)
         found.append(RequiredVariable(name, one.text("hint"), kind, one.flag("secret")))
-    return tuple(found)
+    return tuple(dict.fromkeys(found))
 
 
 def _has_type(kind: str, value: str) -> bool:
