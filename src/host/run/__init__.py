@@ -185,8 +185,9 @@ def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> 
             if not _stat.S_ISREG(status.st_mode):
                 raise error(Problem(path, "not a regular file"))
             content = posix.read(descriptor, min(status.st_size, limit) + 1)
-            while len(content) <= limit and (chunk := posix.read(descriptor, _CHUNK)):
-                content += chunk
+            if len(content) != status.st_size:  # it has changed, or its system reports no size
+                while len(content) <= limit and (chunk := posix.read(descriptor, _CHUNK)):
+                    content += chunk
         finally:
             posix.close(descriptor)
     except (FileNotFoundError, NotADirectoryError):
