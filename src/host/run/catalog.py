@@ -176,9 +176,9 @@ class Catalog:
         At each word, the first tree that has it decides whether it is a command or a category.
         Categories with the same words are merged. Other words may be aliases. A command may have
         commands below it: the longest sequence of words that names a command wins. With `whole`, a
-        category that all words name also wins. Aliases and declared commands are read only if no folder
-        has the command, and projects only if no other tree has it. Raises DefinitionError if the
-        definition of the match is invalid.
+        category that all words name also wins. Aliases and declared commands are read only if no
+        folder has the command, and projects only if no other tree has it. Raises DefinitionError
+        if the definition of the match is invalid.
         """
         found = _find(self._folders(), words, whole=whole, aliases=False)
         if found.kind != "command":

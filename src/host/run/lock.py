@@ -1,10 +1,11 @@
 """The lock: the declarations of plugins, and stamps that show whether they are still valid.
 
 `host.planning.lock_file` writes it and `_parse` reads it; records are stored as their `row`. The
-file has a line with the format and checksum, a line of JSON that every run reads, a line of JSON
-for listings and declared commands, and a line for each definition that a plugin declares in code. It contains paths, names and these definitions, but never values of
-variables and never code. A lock is rejected if it does not match its checksum, or if
-the stamp of a file or directory that was read has changed. Then it is rebuilt from the plugins.
+file has four parts: a line with the format and checksum, a line of JSON that every run reads, a
+line of JSON for listings and declared commands, and a line for each definition that a plugin
+declares in code. It contains paths, names and these definitions, but never values of variables
+and never code. A lock is rejected if it does not match its checksum, or if the stamp of a file or
+directory that was read has changed. Then it is rebuilt from the plugins.
 """
 
 import _imp
@@ -110,7 +111,7 @@ class Plugin(Record):
 
 
 class _ParsedLater:
-    """The default of a value of `Lock` that is parsed on first access if the lock is from a file."""
+    """A value of `Lock` that is parsed on first access if the lock is from a file."""
 
     def __init__(self, name: str, default: "Any") -> None:
         self.name = name
@@ -123,6 +124,10 @@ class _ParsedLater:
         return lock.__dict__[self.name]
 
 
+def _parsed_later(name: str, default: "Any") -> "Any":
+    return _ParsedLater(name, default)  # `Any`, because the attributes have types of their own
+
+
 class Lock(Record):
     """All declarations of plugins: trees, commands and sources in order of precedence.
 
@@ -133,11 +138,11 @@ class Lock(Record):
     """
 
     trees: "list[Tree]"
-    commands: "Sequence[Declared]" = _ParsedLater("commands", ())
+    commands: "Sequence[Declared]" = _parsed_later("commands", ())
     sources: "Sequence[Source]" = ()
-    plugins: "Mapping[str, Plugin]" = _ParsedLater("plugins", _NOTHING)
+    plugins: "Mapping[str, Plugin]" = _parsed_later("plugins", _NOTHING)
     stamps: "Mapping[str, str]" = _NOTHING
-    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _ParsedLater("disabled", _NOTHING)
+    disabled: "Mapping[str, Sequence[Sequence[str]]]" = _parsed_later("disabled", _NOTHING)
     schemes: "Sequence[Sequence[str]]" = ()
 
     unparsed = b""  # the lines of the lock file for the values that are parsed later
