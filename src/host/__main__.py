@@ -8,7 +8,8 @@ import sys
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process; code that must clean up turns SIGINT into an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
-gc.disable()  # this process ends too soon to need it; a command in Python has its own process
+if gc.isenabled():
+    gc.disable()  # this process ends too soon to need it; a command in Python has its own process
 
 from host.errors import HostError
 from host.run import process

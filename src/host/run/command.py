@@ -21,21 +21,19 @@ SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 _WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _WORD = _WORD_START | frozenset("._-")
-_WORD_LENGTH = 64
 WORD_RULE = "use at most 64 letters, digits and ._- for a word, and begin with a letter or digit"
 
 
 def is_word(text: str) -> bool:
     """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64 characters."""
-    return text[:1] in _WORD_START and _WORD.issuperset(text) and len(text) <= _WORD_LENGTH
+    return text[:1] in _WORD_START and _WORD.issuperset(text) and len(text) <= 64
 
 
 def is_reference(text: str) -> bool:
     """Return whether `text` is a Python object reference, `package.module:attr`."""
     module, colon, attribute = text.partition(":")
-    return bool(colon) and all(
-        part.isidentifier() for part in (*module.split("."), *attribute.split("."))
-    )
+    parts = f"{module}.{attribute}".split(".")
+    return bool(colon) and all(part.isidentifier() for part in parts)
 
 
 class Definition:
@@ -128,8 +126,7 @@ class Definition:
     def inherit(self, above: "tuple[Definition, ...]") -> None:
         """Set `above` and the nearest group; the other defaults are read through `chain`."""
         self.above = above
-        for one in reversed(above):
-            self.group = self.group or one.group
+        self.group = next((one.group for one in reversed(self.chain) if one.group), "")
 
     @property
     def chain(self) -> "tuple[Definition, ...]":
