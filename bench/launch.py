@@ -112,7 +112,15 @@ class Bench:
         (packages / f"{_CLICK}.py").write_text(
             "import click\n\n@click.command\ndef main():\n    pass\n"
         )
+        self.nested = self.installation("nested")
+        inner = " ".join([str(self.nested / "core/cli"), *trees.words_of(1)])
+        script = self.nested.joinpath("commands", *trees.words_of(0), "main.sh")
+        script.write_text(f"#!/bin/bash\n{inner}\n")
         self.one_plugin = with_plugins(self.scratch / "one", 1)
+        self.disabled = with_plugins(self.scratch / "disabled", 1)
+        disable = [str(self.disabled), "self", "plugin", "disable", "p000"]
+        subprocess.run(disable, env=self.env, check=True, stdout=subprocess.DEVNULL)
+        trees.make_commands(self.disabled.parent.parent, 10)
         self.many_plugins = with_plugins(self.scratch / "many", 100)
         time.sleep(3)
 
@@ -190,7 +198,9 @@ class Bench:
                 if size != 100
             ),
             Timed("run, 1 plugin", [str(self.one_plugin), "c000-0", "k0"], self.env),
+            Timed("run, 1 disabled plugin", [str(self.disabled), *first], self.env),
             Timed("run, 100 plugins", [str(self.many_plugins), "c000-0", "k0"], self.env),
+            self.timed("run inside a run", self.nested, *first),
             self.timed("run, settings.conf of ten assignments", self.settings, *first),
             self.timed("run, .env of ten lines", self.env_file, *first),
             self.timed("run, three required programs", self.required, *first),

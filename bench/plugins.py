@@ -22,9 +22,9 @@ from timing import Timed, measure
 from builtin_plugins.administration.program.launcher import write_launcher
 
 _WRITE = """
-import pathlib, sys
+import sys
 from builtin_plugins.administration.program.launcher import write_launcher
-write_launcher(pathlib.Path(sys.argv[1]), replace=True)
+write_launcher(sys.argv[1])
 """
 _COMMAND = {"name": "Name", "description": "Description", "entrypoint": "main.sh"}
 _PLUGINS, _CATEGORIES, _COMMANDS = 100, 10, 10
