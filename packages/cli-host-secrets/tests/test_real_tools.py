@@ -38,7 +38,7 @@ def test_pass(store: Cli) -> None:
 @pytest.mark.parametrize(
     ("reference", "reason"),
     [
-        ("pass:team", "team is a folder of the password store"),
+        ("pass:team", "team is a folder in pass; name an entry"),
         ("pass:team/web#pin", "the entry has no line pin: …"),
         ("pass:#user", "expected pass:NAME or pass:NAME#FIELD"),
         ("pass:--clip", "expected pass:NAME or pass:NAME#FIELD"),

@@ -1,1 +1,1 @@
-"""Pages, comparisons and a skill for assistants, from the definitions of an installation."""
+"""Generate pages, lists of changes and an assistant skill from the definitions of commands."""

@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     program = Program.current()
     given = program.arguments(program.find(program.words), arguments)
     places = [given["ARG_OLD"], given.get("ARG_NEW")]
-    # A git ref or a team's repository has no plugins; if one is given, plugins are ignored.
+    # A git ref or a team's repository has no plugins, so a comparison with it ignores plugins.
     own_only = any(place and not _is_installation(place) for place in places)
     with ExitStack() as stack:
         old, new = [_commands(program, place, own_only, stack) for place in places]
@@ -81,6 +81,6 @@ def _check_out(root: str, ref: str, folder: str) -> None:
         return done.stdout
 
     commit = run("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-    packed = run("archive", "--format=tar", commit.decode().strip())  # `root` and all below it
+    packed = run("archive", "--format=tar", commit.decode().strip())  # `root` and all files below
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")

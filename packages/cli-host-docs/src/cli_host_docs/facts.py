@@ -14,7 +14,7 @@ from host import Argument, Command, Definition, Program
 def visible_commands(program: Program) -> list[Command]:
     """Return all commands except hidden ones, for every system, sorted by name.
 
-    Commands of a project around the current directory are excluded.
+    Commands of a project that contains the current directory are excluded.
     """
     return [one for one in own_commands(program) if not one.definition.hidden]
 
@@ -49,7 +49,7 @@ def label(argument: Argument) -> str:
 
 
 def choices(argument: Argument) -> tuple[str, ...]:
-    """Return the values that an argument accepts, or () if any, or if a program lists them."""
+    """Return an argument's fixed choices, or () if it has none or if a program lists them."""
     found = argument.choices
     return tuple(found) if isinstance(found, list | tuple) else ()
 

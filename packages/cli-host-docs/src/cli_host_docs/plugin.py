@@ -32,7 +32,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
                 "description": "Markdown file that gets a list of commands between two markers",
             },
             {"name": "--check", "description": "Write nothing; fail if a file is stale"},
-            {"name": "category...", "description": "Only these categories, by their first word"},
+            {"name": "category...", "description": "Top-level categories (default: all)"},
         ],
         "examples": [
             {"command": "build --output docs/commands", "description": "write the pages"},

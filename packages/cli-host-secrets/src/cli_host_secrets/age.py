@@ -19,7 +19,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     options = [word for one in identities for word in ("--identity", one)]
 
     def read(reference: str) -> str:
-        path = os.path.abspath(split(reference, "age:FILE")[0])  # never looks like an option
+        path = os.path.abspath(split(reference, "age:FILE")[0])  # an option never begins with /
         if not os.path.exists(path):
             raise HostError(f"{path} does not exist")
         try:

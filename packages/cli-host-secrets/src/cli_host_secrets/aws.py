@@ -1,4 +1,4 @@
-"""`aws-sm:NAME` and `aws-sm:NAME#KEY`, from AWS Secrets Manager: twenty secrets in one call."""
+"""`aws-sm:NAME` and `aws-sm:NAME#KEY`, from AWS Secrets Manager: up to 20 secrets per call."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     environment = {**environment, "AWS_PAGER": ""}
 
     def call(operation: str, request: Mapping[str, Any]) -> Any:
-        # In JSON, aws does not take a name for an option or for a `file://` URL to read.
+        # In JSON, aws cannot mistake a name for an option or for a `file://` URL to read.
         given = ["--output", "json", "--cli-input-json", json.dumps(request)]
         text = output(["aws", "secretsmanager", operation, *given], environment)
         answer = decoded(text, "the output of aws")
@@ -55,7 +55,7 @@ def _one_of(answer: Mapping[str, Any], name: str) -> str | Exception:
 
 
 def _text(secret: Mapping[str, Any]) -> str:
-    """Return the text of a secret; binary secrets are base64-encoded in JSON."""
+    """Return the text of a secret; aws prints a binary secret in base64."""
     if "SecretBinary" in secret:
         return base64.b64decode(secret["SecretBinary"]).decode("utf-8", "surrogateescape")
     return str(secret.get("SecretString", ""))

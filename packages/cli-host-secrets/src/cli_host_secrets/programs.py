@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from host import HostError
 
-_LONGEST = 300  # characters shown of a failing program's output
+_LONGEST = 300  # maximum number of characters shown of a failing program's output
 _SITES = {
     "age": "https://age-encryption.org",
     "aws": "https://aws.amazon.com/cli",

@@ -16,8 +16,8 @@ Answers = dict[str, Answer]
 def split(reference: str, example: str, *, field: bool = False) -> tuple[str, str]:
     """Return the name and the field of `scheme:name#field`; `example` is shown in the error.
 
-    A name that begins with `-` is refused, because programs would treat it as an option. With
-    `field`, the reference must have a field.
+    A name that begins with `-` is refused, because programs would treat it as an option. If
+    `field` is true, a reference without a field is refused.
     """
     name, _, wanted = reference.partition(":")[2].removeprefix("//").partition("#")
     if not name or name[0] == "-" or not name.isprintable() or (field and not wanted):
@@ -26,7 +26,7 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
 
 
 def text_of(value: Any, field: str) -> str:
-    """Return the value at `field` (`a/b`) in decoded JSON as text; numbers in JSON notation."""
+    """Return the string at `field` (`a/b`) in decoded JSON; a number or boolean is kept as JSON."""
     for key in field.strip("/").split("/") if field else ():
         if isinstance(value, list) and key.isdecimal():
             value = dict(enumerate(value)).get(int(key))

@@ -13,7 +13,7 @@ _EXAMPLE = "keyring:SERVICE/USER"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Query the backend that the command's variables select; this process adopts them all."""
+    """Query the backend that the command's variables select; they replace this process's own."""
     os.environ.clear()
     os.environ.update(environment)
     try:

@@ -20,7 +20,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         answer = decoded(text, f"the output of {program}")
         data = answer.get("data") if isinstance(answer, dict) else None
         if isinstance(data, dict) and {"data", "metadata"} <= data.keys():
-            data = data["data"]  # KV version 2; None if the secret's newest version is deleted
+            data = data["data"]  # in KV version 2, null if the newest version is deleted
         if not isinstance(data, dict):
             raise HostError(f"{program} has no data at this path")
         return text_of(data, field)
