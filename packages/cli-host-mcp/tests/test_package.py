@@ -46,7 +46,7 @@ def test_the_commands_are_declared(cli: Cli) -> None:
     assert done.stderr == ""
     listed = json.loads(cli.run("self", "list", "--format", "json").stdout)["categories"]
     assert {tuple(row["path"]): row["description"] for row in listed}["mcp",] == (
-        "Give commands to AI assistants"
+        "Offer commands to AI assistants"
     )
 
 

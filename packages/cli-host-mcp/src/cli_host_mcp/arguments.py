@@ -27,7 +27,7 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 
 
 def _is_required(argument: Any) -> bool:
-    """Return whether a call must give an argument that the server's environment does not set."""
+    """Return whether the argument is required and its variable is not set for the server."""
     return bool(argument.required and argument.env not in os.environ)
 
 

@@ -12,7 +12,7 @@ import click
 from cli_host_mcp.problem import ChoiceError, closest
 from host import Command, HostError, Program, is_trusted
 
-_KEY = "x-mcp"  # in a command.json: "named" or "never"
+_KEY = "x-mcp"  # a key of command.json with the value "named" or "never"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return patterns with `/` between words; users may also separate words by spaces."""
+    """Return patterns with `/` between words; users may also type spaces between words."""
     return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
 
 

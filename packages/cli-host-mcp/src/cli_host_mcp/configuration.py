@@ -36,7 +36,7 @@ def existing(client: Client, text: str, name: str, command: str) -> dict[str, An
 def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> str:
     """Return the file's text with the entry `name`; other keys of an existing entry are kept.
 
-    Raises ValueError as `existing` does, or if the text cannot be edited.
+    Raises ValueError if `existing` raises it or if the text cannot be edited.
     """
     before = existing(client, text, name, entry["command"])
     after = {**(before or {}), **entry}

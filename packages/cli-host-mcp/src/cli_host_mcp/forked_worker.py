@@ -14,7 +14,7 @@ def fork_worker(descriptor: int, work: Callable[[int], None]) -> None:
     """Call `work` in a fork that has only `descriptor` open and exits after `work`.
 
     Call this before threads start. The fork has its own session, so signals to the server's group
-    do not end it, and it holds open no pipe that a client waits for.
+    do not end it. It keeps no pipe open that a client waits for.
     """
     if os.fork():
         os.close(descriptor)

@@ -15,7 +15,7 @@ _STEP = 0.02
 
 
 class Guard:
-    """The server's side of the guard. Write errors are ignored: it matters only after SIGKILL."""
+    """The server's side of the guard. Failed writes matter only after SIGKILL and are ignored."""
 
     def __init__(self) -> None:
         self._pipe = -1
@@ -26,7 +26,7 @@ class Guard:
         fork_worker(reading, _watch)
 
     def began(self, processes: Processes) -> None:
-        """Record a call; call this before the call starts and again when its group is known."""
+        """Record a call: once before it starts, and again when its process group is known."""
         self._note(f"+ {processes.mark} {processes.group}\n")
 
     def ended(self, processes: Processes) -> None:

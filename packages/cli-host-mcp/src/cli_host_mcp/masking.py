@@ -8,14 +8,14 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from host import Variable, is_hidden_everywhere, masked
 
 MASK = "********"
-_SHORTEST_LINE = 6  # characters; shorter lines of a secret would match too many texts
+_SHORTEST_LINE = 6  # minimum characters; shorter lines of a secret would match too many texts
 
 
 def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
     """Return the parts of values that `masked` hides, also in overridden values (`shadows`).
 
-    `declared` are the names of variables that the command's definition marks as secret. The lines
-    of a multi-line value are also returned one by one, because programs may print them so.
+    `declared` holds the names of variables that the command's definition marks as secret. The lines
+    of a multi-line value are also returned one by one, because a program may print only one.
     """
     found: set[str] = set()
     for name, one in variables.items():
@@ -41,7 +41,7 @@ def _taken(word: str, shown: str) -> Iterator[str]:
     """
     kept = shown.split("…")
     found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
-    if not found:  # an ssh password is removed without a `…`
+    if not found:  # `masked` removes an ssh password without a `…`
         yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
         return
     for gap, behind in zip(found.groups(), kept[1:], strict=True):

@@ -7,8 +7,8 @@ from collections import deque
 from cli_host_mcp.masking import Mask
 from host import printable
 
-_LONGEST_LINE = 500  # characters of a progress line
-_MOST_LINES = 20  # progress lines that wait to be sent
+_LONGEST_LINE = 500  # maximum number of characters of a progress line
+_MOST_LINES = 20  # maximum number of progress lines that wait to be sent
 _CUT_MARK = "\n… {} bytes are missing here …\n"
 
 
@@ -67,7 +67,7 @@ class Lines:
             self._waiting.append((number + 1, printable(text)[:_LONGEST_LINE]))
 
     def taken(self) -> list[tuple[int, str]]:
-        """Remove and return the waiting lines, each with its running number."""
+        """Remove and return the waiting lines, each with its sequence number."""
         found = list(self._waiting)
         self._waiting.clear()
         return found
@@ -86,7 +86,7 @@ def escaped(text: str) -> str:
 
 
 def _whole_characters(head: bytes, tail: bytes) -> tuple[bytes, bytes]:
-    """Return head and tail without partial UTF-8 characters at the cut."""
+    """Return the head and the tail without partial UTF-8 characters at the cut."""
     for length in range(1, 4):
         start = len(head) - length
         if start >= 0 and head[start] >= 0xC0:

@@ -15,7 +15,7 @@ def discover_commands(
 
     The variables of the installation are for the commands that an assistant runs.
     """
-    yield CategoryDeclaration(("mcp",), "MCP", "Give commands to AI assistants")
+    yield CategoryDeclaration(("mcp",), "MCP", "Offer commands to AI assistants")
     for word, description, effects in (
         ("serve", "Serve commands to an assistant as tools", "change"),
         ("tools", "Show which tools an assistant would get", "read"),

@@ -17,7 +17,7 @@ class CallError(UsageError):
 
 
 class SecretsUnknownError(OperationError):
-    """A command was ended because its secrets are unknown, so its output cannot be masked."""
+    """A command was ended: its secrets are unknown, so its output cannot be masked."""
 
 
 def closest(word: str, names: Iterable[str]) -> str:

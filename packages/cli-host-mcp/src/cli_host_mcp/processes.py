@@ -33,7 +33,7 @@ class Processes:
             try:
                 os.killpg(self.group, number)
             except (ProcessLookupError, PermissionError):
-                pass  # ended, or owned by another user (sudo)
+                pass  # the group has ended, or another user owns it (sudo)
         for process in self.strays():
             try:
                 os.kill(process, number)
@@ -70,4 +70,4 @@ def _environment(process: str) -> list[bytes]:
         with open(f"/proc/{process}/environ", "rb") as opened:
             return opened.read().split(b"\0")
     except OSError:
-        return []  # ended, or owned by another user
+        return []  # the process has ended, or another user owns it

@@ -22,9 +22,9 @@ from host import Variable
 _PIECE = 1 << 16
 _TICK = 0.1  # seconds between checks for progress
 _STEP = 0.02
-_DEATH = 3.0  # seconds for killed processes to disappear, on a busy machine
+_DEATH = 3.0  # seconds to wait until killed processes disappear; enough for a busy machine
 _LAST_WORDS = 0.5  # seconds that a pipe may stay open after the command has ended
-_REPORT = "CLI_REPORT_FD"  # the run writes its variables to this descriptor, before it starts
+_REPORT = "CLI_REPORT_FD"  # where the run writes its variables before it starts the command
 _REPORT_END = b"\0\0"
 
 Progress = Callable[[int, str], Awaitable[None]]
@@ -33,7 +33,7 @@ Hidden = Callable[[Mapping[str, Variable]], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a run: bytes of each stream to keep, and seconds."""
+    """Limits of a run: the bytes to keep of each stream, and the time in seconds."""
 
     output: int = 65536
     seconds: float = 600
@@ -116,7 +116,7 @@ class _Running:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                start_new_session=True,  # no terminal for prompts, and a process group of its own
+                start_new_session=True,  # the command gets no terminal and its own process group
                 pass_fds=[writing],
             )
         except OSError:

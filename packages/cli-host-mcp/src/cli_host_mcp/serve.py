@@ -62,7 +62,7 @@ def command(
         raise ChoiceError("stdin or stdout is closed; the client must open both")
     if os.isatty(0):
         program.messages.warn("waiting for an assistant on stdin; to stop: Ctrl-C")
-    search = searches(form, len(served))  # fixed, even if commands are removed later
+    search = searches(form, len(served))  # does not change when commands are removed later
     if search:
         instructions = f"{len(served)} commands of {program.name}: find, describe and run them."
     else:
@@ -79,8 +79,8 @@ def _serve(
     offered: tuple[Offer, str],
     limited: tuple[int, float, int],
 ) -> NoReturn:
-    """Serve; then exit, or end by the signal that stopped the server."""
-    import anyio  # importing this and the SDK takes half a second: the guard starts first
+    """Serve; then exit, or die of the signal that stopped the server."""
+    import anyio  # importing anyio and the SDK takes half a second, so the guard starts first
 
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for

@@ -23,7 +23,7 @@ from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
 from cli_host_mcp.wire import Wire
 from host import HostError, Program, Variable, declared_secrets, printable
 
-_MOST_WAITING = 64  # waiting calls, in addition to the running ones
+_MOST_WAITING = 64  # maximum number of waiting calls, in addition to the running ones
 _LAST_ANSWERS = 1.0  # seconds that a disconnecting client gets to read the last answers
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 

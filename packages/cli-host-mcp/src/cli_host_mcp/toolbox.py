@@ -11,7 +11,7 @@ from typing import Any
 from cli_host_mcp.arguments import object_of, schema_of
 from host import Command, printable
 
-MOST_TOOLS = 40  # for more commands, three search tools replace one tool per command
+MOST_TOOLS = 40  # beyond this number of commands, three search tools replace one tool per command
 SEARCH_TOOLS = ("find", "describe", "run")
 _LONGEST_NAME = 64
 _MOST_FOUND = 20
