@@ -1,4 +1,4 @@
-"""SPEC 2.6 on hosts: the variables that reach a command, and the origin of their values."""
+"""The variables that reach a command on a host, and the origin of their values."""
 
 from __future__ import annotations
 

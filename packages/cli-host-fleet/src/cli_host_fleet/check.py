@@ -32,7 +32,7 @@ _MOST_NAMED = 5
 @click.command(context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
-@click.option("--installed", default="", metavar="PATH", help="Check the hosts' program at PATH.")
+@click.option("--installed", default="", metavar="PATH", help="Check each host's program at PATH.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:

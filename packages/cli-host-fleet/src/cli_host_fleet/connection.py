@@ -18,7 +18,7 @@ from cli_host_fleet.results import Result, Stop, judge
 from cli_host_fleet.session import Session
 
 _GRACE = 8.0  # seconds that a host gets to end a process group; it needs up to 3
-_DRAIN = 1.0  # seconds for reading the output of processes that outlive the command
+_DRAIN = 1.0  # seconds to go on reading the output of processes that outlive the command
 _CHUNK = 1 << 16
 
 
@@ -28,7 +28,7 @@ class Connection(EngineClient):  # type: ignore[misc]
     `call` is ssh's argv and environment; `seconds` are the time limits of the greeting and of the
     command.
 
-    ClusterShell's engine calls five methods of a client whose names begin with an underscore.
+    ClusterShell's engine calls five methods whose names begin with an underscore.
     `_start`, `_handle_read` and `_close` are abstract; `_handle_write` takes the next piece to
     send, and `_close_stream` makes the lifelines forget a descriptor before it is closed.
     """
@@ -95,7 +95,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             stdout=there_out,
             stderr=there_err,
             env=self._environ,
-            start_new_session=True,  # Ctrl-C reaches only fleet, which stops the hosts
+            start_new_session=True,  # Ctrl-C reaches only fleet, which then ends the commands
         )
         for descriptor in (there_in, there_out, there_err):
             os.close(descriptor)

@@ -1,4 +1,4 @@
-"""Run a job on many hosts: batches, retries, when to stop, and signals."""
+"""Run a job on many hosts: batches, retries, failure limits and signals."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from cli_host_fleet.session import Output, Session
 
 _TICK = 0.1  # seconds between checks for signals and updates of the live view
 _SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself sets no limit
-_FILES_OF_A_HOST = 5  # three pipes to ssh, and two files for the host's output
+_FILES_OF_A_HOST = 5  # descriptors: three pipes to ssh, and two files for the host's output
 _FILES_OF_OURS = 64
-_REACTION = 2  # seconds until a signal ends this process if the run has not stopped
-_LAST = 10  # further seconds for the hosts to end their commands and for the view to show it
+_REACTION = 2  # seconds that a run gets to react to a signal; otherwise, this process ends
+_LAST = 10  # further seconds for the hosts to end their commands, and for the view to show that
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +143,7 @@ class Fleet:
         self._engine.run(None)
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
-        """Start hosts in order, up to the limit of concurrent ones."""
+        """Connect to the waiting hosts in order, as long as fewer than `forks` are active."""
         while self._queue and len(self._running) < self._options.forks and not self._stops():
             host = self._queue.popleft()
             self._again.pop(host, None)
@@ -175,7 +175,7 @@ class Fleet:
         self._view.tick(list(self._running), list(self._results.values()), self._total)
 
     def _stops(self) -> bool:
-        """Return whether no further host may start."""
+        """Return whether the run must not connect to any further host."""
         return bool(self.signal) or self._failures_left < 0
 
     def _why_skipped(self) -> str:
@@ -225,7 +225,7 @@ def die_of(number: int) -> None:
 
 
 def _make_room(forks: int) -> None:
-    """Raise the limit of open files for `forks` hosts, as far as the system allows."""
+    """Raise the limit on open files for `forks` hosts, as far as the system allows."""
     wanted = forks * _FILES_OF_A_HOST + _FILES_OF_OURS
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -35,7 +35,7 @@ class Inventory:
 
 
 def read_inventory(file: str, config: str) -> Inventory:
-    """Return the inventory in `file` (JSON, or a program that prints it); "" means ssh_config's."""
+    """Return the inventory in `file` (JSON, or a program that prints it); "" means ssh_config."""
     if not file:
         return Inventory({name: Host(name) for name in _possible(ssh_config.names(config))})
     printed = _run(file) if os.access(file, os.X_OK) else _read(file)
@@ -77,7 +77,7 @@ class _Group:
 
 
 def _group(name: str, listed: Any) -> _Group:
-    if isinstance(listed, list):  # the old form: a list of hosts
+    if isinstance(listed, list):  # in the old format, a group is a list of hosts
         listed = {"hosts": listed}
     if not isinstance(listed, dict):
         raise FleetError(f'inventory: group "{name}": expected an object')

@@ -1,4 +1,4 @@
-"""A run as JSON: when a host has ended, its object is written, in one document or on one line.
+"""A run as JSON, in one document or one line per host; a result is written once it is known.
 
 A host's output is buffered in unnamed files and written piece by piece, so memory use does not
 grow with it.
@@ -16,7 +16,7 @@ from typing import IO, BinaryIO
 from cli_host_fleet.results import Result
 
 _IN_MEMORY = 1 << 16
-_CHUNK = 3 << 14  # a multiple of three, for base64
+_CHUNK = 3 << 14  # divisible by three, so that the base64 of the pieces can be joined
 _STREAMS = ("stdout", "stderr")
 
 
@@ -31,7 +31,7 @@ class JsonView:
         self._outputs: dict[str, _Captured] = {}
 
     def output(self, host: str) -> _Captured:
-        if host in self._outputs:  # output of an attempt that did not reach the host
+        if host in self._outputs:  # an earlier attempt did not reach the host
             self._outputs[host].close()
         self._outputs[host] = _Captured()
         return self._outputs[host]

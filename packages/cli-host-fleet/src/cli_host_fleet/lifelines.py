@@ -37,4 +37,4 @@ class Lifelines:
                     try:
                         os.write(descriptor, b"\n")
                     except OSError:
-                        pass  # closed or full: other code notices the connection's end
+                        pass  # the pipe is closed or full; `Connection` detects a lost host

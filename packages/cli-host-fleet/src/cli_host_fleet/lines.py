@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator
 
-_IN_MEMORY = 1 << 20  # bytes; a longer unfinished line is buffered in an unnamed file
+_IN_MEMORY = 1 << 20  # bytes; an unfinished line that is longer is buffered in an unnamed file
 _CHUNK = 1 << 16
 
 

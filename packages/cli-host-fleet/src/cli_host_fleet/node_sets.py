@@ -44,7 +44,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
             return self.all_nodes()
         try:
             found: list[str] = self._inner.group_nodes(group, namespace)
-        except GroupResolverError:  # unknown source of groups
+        except GroupResolverError:  # the group's source is unknown
             found = []
         if not found:
             raise FleetError(f"@{group}: no such group, or the group is empty")
@@ -56,7 +56,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         except (GroupResolverError, GroupSourceError):
             if namespace:
                 raise
-            found = []  # no group source, or one that cannot list all hosts
+            found = []  # there is no group source, or it cannot list all hosts
         return found if namespace else [*found, *self._known]
 
     def grouplist(self, namespace: str | None = None) -> list[str]:

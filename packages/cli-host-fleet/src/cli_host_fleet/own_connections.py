@@ -55,6 +55,6 @@ def _settings(host: Host, calling: Calling, environ: Mapping[str, str]) -> dict[
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
-        return {}  # the connecting call will report the error
+        return {}  # ssh will report the error when it connects
     lines = os.fsdecode(done.stdout).splitlines()
     return {word: value for word, _, value in (line.partition(" ") for line in lines)}

@@ -18,7 +18,7 @@ _FIELDS = 6
 _MOST_NOISE = 8192  # bytes of the login's output to keep
 _LONGEST_REPORT = 4096
 _SYSTEMS = {"darwin": "mac"}
-# Lines from ssh that name a cause, and lines from ssh and sudo that are only consequences.
+# Lines from ssh that name an error's cause, and lines from ssh and sudo that only follow an error.
 _CAUSE = re.compile(
     r"ssh: |Load key |sign_and_send_pubkey: |Host key for |No \S+ host key is known "
     r"|channel \d+: open failed: |.*: Bad configuration option: |.*: Bad owner or permissions "
@@ -69,14 +69,15 @@ class Greeting:
         if len(fields) < _FIELDS:
             return None, b""
         system, *others = (_text(field) for field in fields)
-        kernel = re.split("[^a-z]", system)[0]  # linux of linux-gnu, darwin of darwin23
+        kernel = re.split("[^a-z]", system)[0]  # linux-gnu becomes linux, darwin23 becomes darwin
         return Facts(_SYSTEMS.get(kernel, kernel), *others), rest
 
 
 class Reports:
     """Separates the host's reports from the command's bytes.
 
-    Everything before the last of `greetings` marks is output of logins and is kept as `noise`.
+    `greetings` is the number of marks to expect. The output before the last of these marks comes
+    from logins and is kept as `noise`.
     """
 
     def __init__(self, nonce: str, greetings: int) -> None:
@@ -95,7 +96,7 @@ class Reports:
         for frame in self._frames.finditer(data):
             is_mark = frame[1] is None
             if is_mark and not self._greetings:
-                continue  # this mark is output of the command
+                continue  # all expected marks were read, so the command printed this one
             self._keep(data[position : frame.start()], kept)
             position = frame.end()
             if is_mark:
@@ -142,7 +143,7 @@ def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
-    """Return the bytes to send before the tar archive of `size` bytes, which creates `place`."""
+    """Return the bytes to send before a tar archive that has `size` bytes and creates `place`."""
     return items([script("unpack.sh"), nonce, str(size), place])
 
 
@@ -168,7 +169,7 @@ def items(words: Iterable[str]) -> bytes:
 
 
 def useful_line(noise: bytes) -> str:
-    """Return the last line that names a cause, else the last that is not only a consequence."""
+    """Return the last line that names an error's cause, or else the last that adds information."""
     lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     plain = [line for line in lines if not _CONSEQUENCE.match(line)]

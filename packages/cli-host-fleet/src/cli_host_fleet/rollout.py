@@ -1,4 +1,4 @@
-"""Pure functions: which hosts run together, and after how many failures a run stops."""
+"""Pure functions: which hosts form a batch, and after how many failures a run stops."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ class Amount:
         return found
 
     def of(self, hosts: int) -> int:
-        """Return the number of hosts if there are `hosts` in all; a percentage is rounded down."""
+        """Return the number of hosts, out of `hosts` in total; a percentage is rounded down."""
         return hosts * self.number // 100 if self.percent else self.number
 
 
 def batches(hosts: Sequence[str], serial: Amount | None) -> Iterator[Sequence[str]]:
-    """Yield the hosts that may run together: all, or `serial` (at least one) at a time."""
+    """Yield the hosts of each batch: all of them, or `serial` (at least one) at a time."""
     size = len(hosts) if serial is None else max(1, serial.of(len(hosts)))
     for start in range(0, len(hosts), size or 1):
         yield hosts[start : start + size]
 
 
 def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> int:
-    """Return how many hosts may fail before a run starts no further host.
+    """Return how many hosts may fail; after more failures, the run connects to no further host.
 
-    Without --max-fail, all hosts may fail, or none with --serial.
+    Without --max-fail, a run with --serial allows no failure, and any other run allows all.
     """
     if most is not None:
         return most.of(hosts)
@@ -47,5 +47,5 @@ def failures_allowed(most: Amount | None, serial: Amount | None, hosts: int) -> 
 
 
 def pause(attempt: int) -> float:
-    """Return the seconds to wait before the attempt after `attempt` (1 is the first)."""
+    """Return the seconds to wait between attempt number `attempt` (from 1) and the next one."""
     return min(2.0 ** (attempt - 1), 10.0)

@@ -38,13 +38,13 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 @connecting_options
 @click.option("--serial", type=_AmountType(), help="Run on this many hosts at a time.")
 @click.option(
-    "--max-fail", type=_AmountType(), help="Start no further hosts after more failures than this."
+    "--max-fail", type=_AmountType(), help="Run on no further hosts after more failures than this."
 )
 @click.option("--retries", type=click.IntRange(0), default=0, help="Retries for unreachable hosts.")
 @click.option(
     "--timeout", type=click.FloatRange(0), default=0, help="Time limit of the command, in seconds."
 )
-@click.option("--installed", default="", metavar="PATH", help="Run the hosts' program at PATH.")
+@click.option("--installed", default="", metavar="PATH", help="Run each host's program at PATH.")
 @click.option("--env", "asked", multiple=True, metavar="NAME", help="Also send this variable.")
 @click.option(
     "--stdin", default="", metavar="FILE", help="Send FILE to the command's stdin; - is your stdin."

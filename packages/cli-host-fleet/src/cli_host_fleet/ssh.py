@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from cli_host_fleet.problem import FleetError
 
 _ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
-_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # short, without characters that ssh expands
+_PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # a short path that ssh does not expand
 _LOCALE = ("LANG", "LANGUAGE")
 
 
@@ -48,7 +48,7 @@ def login(host: Host) -> str:
 class Calling:
     """The parameters of all ssh calls; sockets of shared connections are in `control_directory`.
 
-    If `own` is true, connections that ssh_config shares are used instead.
+    If `own` is true, connections that ssh_config itself shares take precedence over these sockets.
     """
 
     config: str = ""
@@ -71,7 +71,7 @@ def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None =
     elif calling.control_directory:
         multiplexing = [
             "ControlMaster=auto",
-            # %C covers only address, port and user; the hash makes each name check its own key.
+            # %C covers only address, port and user; the name's hash makes each name check its key.
             f"ControlPath={calling.control_directory}/{zlib.crc32(host.name.encode()):08x}%C",
             f"ControlPersist={calling.keep}",
         ]

@@ -73,7 +73,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the connection options to a click command, for `calling` and `become`."""
+    """Add the options for connections and sudo, which `calling` and `become` read, to a command."""
     options = [
         click.option("--forks", type=click.IntRange(1), default=20, show_default=True),
         click.option("--connect-timeout", type=click.IntRange(1), default=10, show_default=True),

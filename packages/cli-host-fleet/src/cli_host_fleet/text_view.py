@@ -1,4 +1,4 @@
-"""A run as text: hosts' lines as they arrive, a live line on a terminal, a table at the end."""
+"""A run as text: the hosts' lines, a progress line on a terminal, and a table at the end."""
 
 from __future__ import annotations
 

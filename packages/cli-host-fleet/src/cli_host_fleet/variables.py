@@ -1,4 +1,4 @@
-"""Pure functions: which of a command's variables reach a host, by the rules of SPEC 2.6."""
+"""Pure functions: which of a command's variables reach a host, and which values win."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ class Variable(Protocol):
 def caller_there(
     caller: Mapping[str, str], inventory: Mapping[str, str], facts: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return the environment to treat as the caller's on a host.
+    """Return the variables that stand for the caller's environment when a command runs on a host.
 
-    The inventory's variables rank just below the caller's own; facts such as user and home are
-    those of the host.
+    The caller's variables override the inventory's. The host's facts, such as USER and HOME,
+    override all others.
     """
     return {**inventory, **caller, **facts}
 
@@ -56,7 +56,7 @@ def shipped(
 
 
 def for_installed(variables: Collection[Variable], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for the installed program: only the caller's and the host's."""
+    """Return the environment for the installed program, which has its own sources."""
     return {**given, **_callers(variables)}
 
 

@@ -81,7 +81,7 @@ fleet_command() {
     export "${fleet_word?}"
   done
   if [[ -n $fleet_library ]]; then
-    # CLI_HOST_INIT: the process that must load init.sh, the program's name, the caller's BASH_ENV.
+    # CLI_HOST_INIT is <pid>:<program>:u or <pid>:<program>:s<BASH_ENV>; see core/lib/init.sh.
     [[ -n ${BASH_ENV+set} ]] && fleet_word=s$BASH_ENV || fleet_word=u
     export CLI_HOST_INIT=${BASHPID:-$(exec sh -c 'echo "$PPID"')}:$fleet_library:$fleet_word
     export BASH_ENV=$fleet_dir/core/lib/init.sh
