@@ -73,8 +73,8 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "breaking: a b: --n N: the default 1 was removed",
         "compatible: a b: --n N: the default 2 was added"]),
     "flag": ({"args": [{"name": "--n"}]}, _args(), [
-        "breaking: a b: --n N: the form as a flag was removed",
-        "compatible: a b: --n N: the form as an argument with a value was added",
+        "breaking: a b: --n N: the use as a flag was removed",
+        "compatible: a b: --n N: the use as an argument with a value was added",
         "text: a b: --n N: placeholder was changed"]),
     "repetition": ({"args": [{"name": "x..."}]}, {"args": [{"name": "x"}]}, [
         "breaking: a b: [x]: the permission to be repeated was removed"]),

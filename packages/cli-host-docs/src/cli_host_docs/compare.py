@@ -127,7 +127,7 @@ def _argument_profile(argument: Argument) -> _Profile:
 
     choices = facts.choices(argument)
     offers = {
-        "form as": ["a flag" if argument.flag else "an argument with a value"],
+        "use as": ["a flag" if argument.flag else "an argument with a value"],
         "short form": own("short"),
         "choice": choices,
         "permission to be repeated": own("repeats"),
