@@ -211,8 +211,8 @@ class Bench:
         if uv.exists():
             env = {**self.env, "CLI_DIR": str(self.uv)}  # each environment has its lock
             rows.append(Timed("console script of uv", [str(uv), *first], env))
-        rows.append(self.timed("Tab, 100 of 10,000", self.made[10_000], *_tab(10_000)))
-        rows.append(self.timed("Tab, 10 of 10", self.made[10], *_tab(10)))
+        rows.append(self.timed("Tab, 100 of 10,000 commands", self.made[10_000], *_tab(10_000)))
+        rows.append(self.timed("Tab, 10 of 10 commands", self.made[10], *_tab(10)))
         self.report("run", self.floor(), rows)
 
     def answers(self) -> None:
@@ -221,7 +221,7 @@ class Bench:
         rows = [
             self.timed("--version", self.made[10], "--version"),
             self.timed("listing of 10 commands", self.made[10], trees.words_of(0)[0]),
-            self.timed("listing of 100, 10,000 in all", self.made[10_000], "cat042"),
+            self.timed("listing of 100 commands, 10,000 in all", self.made[10_000], "cat042"),
             self.timed("root of 100 categories", self.made[10_000]),
             self.timed("self list --format json, 100 commands", self.made[100], *_json()),
             Timed(

@@ -34,11 +34,11 @@ _GOALS: dict[str, tuple[float, str]] = {
     "run, everything at once": (2.0, _FLOOR),
     "console script of pip": (1.6, _FLOOR),
     "console script of uv": (1.6, _FLOOR),
-    "Tab, 10 of 10": (1.5, _FLOOR),
-    "Tab, 100 of 10,000": (1.5, _FLOOR),
+    "Tab, 10 of 10 commands": (1.5, _FLOOR),
+    "Tab, 100 of 10,000 commands": (1.5, _FLOOR),
     "--version": (1.6, _BARE),
     "listing of 10 commands": (3, _BARE),
-    "listing of 100, 10,000 in all": (3, _BARE),
+    "listing of 100 commands, 10,000 in all": (3, _BARE),
     "root of 100 categories": (3, _BARE),
     "self list --format json, 100 commands": (4, _BARE),
     "self plugin list, 100 plugins": (4, _BARE),
@@ -83,7 +83,7 @@ def _machine(found: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     return (
         f"{found['date']}, {found['machine']}; {versions}. Medians of {found['runs']} "
-        f"measurements in alternation, {len(found['takes'])} takes."
+        f"measurements in alternation; number of series: {len(found['takes'])}."
     )
 
 
@@ -122,7 +122,7 @@ def _goals(found: dict[str, Any]) -> Iterator[str]:
 def _peers(found: dict[str, Any]) -> Iterator[str]:
     names = [name for name in _COLOURS if name == "cli" or name in found["versions"]]
     for what, title in _KINDS.items():
-        yield f"| {title}, as a ratio to the floor: commands in the tree | {' | '.join(names)} |"
+        yield f"| {title}: ratio to the floor, by number of commands | {' | '.join(names)} |"
         yield f"|---|{'---|' * len(names)}"
         for size in (10, 100, 1000, 10_000):
             ratios = _ratios(found, what=what, size=size)
