@@ -91,7 +91,7 @@ class EnvSource(Record):
 
 
 class SecretScheme(Record):
-    """A scheme of references to secrets, such as `op` for `op://prod/db/password`.
+    """A reference scheme for secrets, such as `op` for `op://prod/db/password`.
 
     scheme     the text before the colon: lower-case letters, digits, `-` and `+`
     provider   "module:attr", called with (references, environment) in a child process. It gets

@@ -32,7 +32,7 @@ SECRETS = 4.5  # resolved last, and only if nothing else sets the variable
 RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 """Ranks of the built-in readers; any other source has a rank from ENVS to ENV_FILES."""
 
-BUILT_IN_SCHEMES = ("run", "file")  # schemes of references to secrets
+BUILT_IN_SCHEMES = ("run", "file")  # reference schemes for secrets
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """The order of readers: settings.conf first, so that plugins can use it; the definition last."""
 
@@ -98,7 +98,7 @@ class Layers:
 class SourceReader(Record):
     """Reads the sources of one command into `layers`; warnings go to `messages`.
 
-    `schemes` are the plugins' schemes of references to secrets. With `resolves` these references
+    `schemes` are the plugins' reference schemes for secrets. With `resolves` these references
     are resolved, and with `may_ask`, their providers can use the terminal.
     """
 
@@ -194,7 +194,7 @@ class SourceReader(Record):
             self.messages.debug(f"{name}: {origin} is ignored, because the caller set {name}")
 
     def knows(self, scheme: str) -> bool:
-        """Return whether `scheme` is a scheme of references to secrets."""
+        """Return whether `scheme` is a reference scheme for secrets."""
         return scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes)
 
     def expanded(
