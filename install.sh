@@ -128,11 +128,11 @@ check_ways() {
     fail "$launcher exists and is not a launcher; move it, or use --name"
   fi
   if [[ -e $link || -L $link ]] && ! is_ours && ! is_of_removed_checkout "$link" "core/$name"; then
-    fail "$link exists and belongs to something else; remove it, or use --name or --bin-dir"
+    fail "$link exists and is not a link to $launcher; remove it, or use --name or --bin-dir"
   fi
 }
 
-# Replace the name CLI of the shipped cli.json with the program's own name.
+# Replace the name CLI in the shipped cli.json with the program's own name.
 name_installation() {
   local file=$root/core/cli.json
   if [[ $name != cli ]] && grep -qsx '  "name": "CLI",' "$file"; then

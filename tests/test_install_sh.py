@@ -231,7 +231,7 @@ def test_any_other_link_or_file_stays_and_is_one_line(
         link.symlink_to(tmp_path / target)
     before = os.lstat(link).st_ino
     done = run("bash", checkout / "install.sh", "--bin-dir", link.parent, env=env)
-    said = f"install.sh: {link} exists and belongs to something else; "
+    said = f"install.sh: {link} exists and is not a link to {checkout}/core/cli; "
     assert done == (1, "", f"{said}remove it, or use --name or --bin-dir\n")
     assert os.lstat(link).st_ino == before
     assert not (checkout / ".venv").exists()

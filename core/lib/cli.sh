@@ -1,5 +1,5 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Usage and description of the running command. bash, zsh, dash.
+# Functions for bash, zsh and dash scripts: usage and description of the running command.
 #
 #   build_command_path
 #       Prints the words of the running command, such as "setup postman".
@@ -21,7 +21,7 @@
 # shellcheck source=config.sh
 command -v __cli_json_field >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/config.sh"
 
-# A relative path of the script is relative to this directory, even after a cd.
+# The directory at the start: a relative script path refers to it, even after a cd.
 : "${__cli_start=${PWD-.}}"
 
 build_command_path() {
@@ -89,8 +89,8 @@ get_command_config_file() {
   esac
 }
 
-# The program's name as the user called it. The framework passes it to bash; other
-# shells use the only program in core/.
+# Prints the program's name as the user called it. The framework passes the name to
+# bash; in other shells, it is the name of the launcher in core/.
 __cli_program_name() {
   if [ -n "${__cli_program:-${CLI_PROGRAM-}}" ]; then
     printf '%s\n' "${__cli_program:-$CLI_PROGRAM}"

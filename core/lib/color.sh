@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Colours for a script's messages on stderr. bash, zsh, dash.
+# Colours for messages that bash, zsh and dash scripts write to stderr.
 #
 # Variables, each an escape sequence or empty. The first rule that applies decides, as
 # for the program itself: empty if NO_COLOR is not empty or TERM is dumb; escape

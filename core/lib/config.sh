@@ -1,5 +1,6 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Values of the framework's JSON files, without jq. bash, zsh, dash; awk.
+# Functions for bash, zsh and dash scripts: read the framework's JSON files. They need
+# awk, but not jq.
 #
 #   get_config_field FILE FIELD
 #       Prints the string value of FIELD at the top level of the JSON object in
@@ -50,7 +51,7 @@ __cli_json_field() {
 
     function malformed() { exit 2 }
 
-    # The position of the quote that ends the string which starts at "from".
+    # Returns the position of the quote that ends the string which starts at "from".
     function string_end(from,    c) {
       for (from++; from <= size; from++) {
         c = substr(text, from, 1)

@@ -1,11 +1,11 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Programs that a script needs. bash, zsh, dash.
+# Functions for bash, zsh and dash scripts: check and install the programs they need.
 #
 #   command_exists NAME
 #       Status 0 if NAME can be called.
 #   check_dependencies NAME…
-#       Status 0 if all can be called; otherwise status 1, and one error line that
-#       names all missing ones.
+#       Status 0 if all programs can be called; otherwise status 1, and one error line
+#       that names all missing programs.
 #   ensure_curl_installed, ensure_jq_installed, ensure_fzf_installed,
 #   ensure_pip3_installed
 #       Status 0 if the program exists or has been installed with the system's package
@@ -75,7 +75,7 @@ __cli_is_locked() {
   ' - /proc/locks
 }
 
-# __cli_ensure PROGRAM PACKAGE ARCH_PACKAGE BREW_PACKAGE
+# __cli_ensure PROGRAM PACKAGE ARCH_PACKAGE BREW_PACKAGE: installs PROGRAM if it is missing.
 __cli_ensure() {
   if __cli_has "$1"; then
     return 0
@@ -113,7 +113,7 @@ __cli_ensure() {
   fi
 }
 
-# __cli_install MANAGER PACKAGE
+# __cli_install MANAGER PACKAGE: installs PACKAGE with the package manager MANAGER.
 __cli_install() {
   case $1 in
     brew) brew install "$2" ;;

@@ -1,15 +1,15 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Git with untrusted repositories. bash, zsh, dash.
+# Functions for bash, zsh and dash scripts: clone untrusted git repositories.
 #
 #   ensure_git_installed
-#       Like the ensure_ functions of dependencies.sh.
+#       Works like the ensure_ functions in dependencies.sh.
 #   git_clone_safe URL DIR
 #       Clones the newest commit of URL into DIR, which must be empty or absent.
-#       URL: https://, ssh://, git://, file:// or user@host:path; anything else is
-#       refused with status 2. There are no prompts, no code of the repository is
-#       run, submodules are not cloned, and it takes at most GIT_CLONE_TIMEOUT seconds
-#       (default 600; needs timeout(1)). Nothing is written to stdout. Status 1 and
-#       an error line with git's message if it fails.
+#       URL is https://, ssh://, git://, file:// or user@host:path; anything else is
+#       refused with status 2. git neither prompts nor runs code of the repository, and
+#       clones no submodules. It takes at most GIT_CLONE_TIMEOUT seconds (default 600;
+#       needs timeout(1)). Nothing is written to stdout. If git fails, the function
+#       writes an error line with git's message and returns status 1.
 
 # shellcheck source=dependencies.sh
 command -v __cli_ensure >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/dependencies.sh"
@@ -18,7 +18,7 @@ ensure_git_installed() { __cli_ensure git git git git; }
 
 git_clone_safe() {
   if ! __cli_is_clone_url "${1-}" || [ -z "${2-}" ]; then
-    __cli_log ERROR "cannot clone '$(__cli_printable "${1-}")': use https://, ssh://, git://, file:// or user@host:path, and name a directory"
+    __cli_log ERROR "cannot clone '$(__cli_printable "${1-}")': use git_clone_safe URL DIR with an https://, ssh://, git://, file:// or user@host:path URL"
     return 2
   fi
   if ! __cli_has git; then
@@ -48,8 +48,8 @@ __cli_is_clone_url() {
   esac
 }
 
-# The options disable everything with which a repository or the environment could make
-# git run a program or wait forever. Runs in the subshell of a command substitution.
+# The options prevent the repository and the environment from making git run a program
+# or wait forever. The function changes variables, so call it in a command substitution.
 __cli_clone() {
   unset GIT_DIR GIT_WORK_TREE GIT_INDEX_FILE GIT_TEMPLATE_DIR GIT_OBJECT_DIRECTORY GIT_COMMON_DIR
   export GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=https:ssh:git:file
@@ -63,8 +63,8 @@ __cli_clone() {
   "$@"
 }
 
-# __cli_printable TEXT: TEXT on one line, without control characters and without the
-# passwords in URLs.
+# __cli_printable TEXT: prints TEXT on one line, without control characters and without
+# the passwords in URLs.
 __cli_printable() {
   printf '%s\n' "$1" | tr '\n' ' ' | LC_ALL=C tr -d '\000-\037\177' | sed 's|://[^/@ ]*@|://|g; s| *$||'
 }

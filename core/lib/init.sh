@@ -1,7 +1,7 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
 { __cli_flags=${-//[!avx]/} && builtin set +avx && builtin export -n __cli_flags; } 2>/dev/null
-# Loads all libraries before the first line of a bash script. bash 3.2 or newer; a
-# script in another shell sources the libraries that it needs.
+# Loads all libraries before the first line of a script in bash 3.2 or newer. A script
+# in another shell sources the libraries that it needs.
 #
 # The framework starts the script with two more variables in its environment:
 #   BASH_ENV=<this file>
@@ -76,7 +76,7 @@ if [[ -n $__cli_load ]]; then
   # shellcheck source=sudo.sh
   builtin . "$__cli_lib/sudo.sh"
 
-  # __cli_call LIBRARY FUNCTION ARGUMENT…
+  # __cli_call LIBRARY FUNCTION ARGUMENT…: loads LIBRARY in a subshell and calls FUNCTION.
   __cli_call() {
     (
       # shellcheck source=/dev/null

@@ -1,5 +1,5 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Log lines on stderr. bash, zsh, dash.
+# Functions for bash, zsh and dash scripts: write log lines to stderr.
 #
 #   log_debug TEXT…     only while DEBUG is true, 1 or on
 #   log_info TEXT…
@@ -10,8 +10,8 @@
 #       percent signs are written as they are.
 #   log_message LEVEL TEXT…
 #       Writes such a line with any level; debug, info, success, warning and error (in any
-#       letter case) behave like the functions above. A single argument is the
-#       text, with the level MESSAGE.
+#       letter case) behave like the functions above. With only one
+#       argument, this argument is the text, and the level is MESSAGE.
 #   log_output [TEXT…]
 #       Writes only TEXT, for help texts and the like. \e \E \033 \0033 \x1b \u001b
 #       become an escape character, \n a line break, \t a tab, \\ a backslash;
@@ -67,7 +67,7 @@ __cli_is_on() {
   esac
 }
 
-# __cli_log LEVEL TEXT…: one line, if DEBUG and SILENT allow it. The libraries call
+# __cli_log LEVEL TEXT…: writes one line if DEBUG and SILENT allow it. The libraries call
 # this function, so that a script can define its own log_error.
 __cli_log() {
   local __cli_tag="[$1]" __cli_colour='' __cli_now='' IFS=' '
@@ -107,8 +107,8 @@ case ${BASH_VERSION-} in
     ;;
 esac
 
-# __cli_interpret_escapes: changes the caller's __cli_text. Implemented here because
-# printf %b and echo -e differ between shells and drop everything after a \c.
+# __cli_interpret_escapes: replaces backslash escapes in the caller's __cli_text. printf
+# %b and echo -e cannot do this: they differ between shells and drop all text after a \c.
 __cli_interpret_escapes() {
   local __cli_rest="$__cli_text"
   __cli_text=''

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# Detection of the operating system. bash, zsh, dash. Loading starts no process.
+# Functions for bash, zsh and dash scripts: detect the operating system. Loading this
+# file starts no process.
 #
 # Variable:
 #   OS_TYPE   debian (with Ubuntu, Mint …), fedora (with RHEL, Rocky …), macos or
@@ -7,9 +8,9 @@
 #             kept; the functions below ignore it.
 # Functions:
 #   get_simple_os           prints linux, mac or unknown
-#   is_linux, is_mac        status
-#   is_arch                 status: Arch Linux or a distribution derived from it
-#   get_distro_id           prints ID of os-release, such as ubuntu, or unknown
+#   is_linux, is_mac        status 0 on that system, otherwise status 1
+#   is_arch                 status 0 on Arch Linux and distributions derived from it
+#   get_distro_id           prints ID from os-release, such as ubuntu, or unknown
 #   get_redhat_pkg_manager  prints dnf, or yum if there is no dnf
 
 get_simple_os() {
@@ -58,13 +59,13 @@ get_redhat_pkg_manager() {
   fi
 }
 
-# Sets __cli_kernel, once. dash has no OSTYPE, so uname is called.
+# Sets __cli_kernel in the first call. dash has no OSTYPE, so the function calls uname.
 __cli_os_kernel() {
   [ -n "${__cli_kernel-}" ] || __cli_kernel=${OSTYPE:-$(uname | tr '[:upper:]' '[:lower:]')}
 }
 
-# Sets __cli_distro to "ID ID_LIKE…" of os-release, or "unknown"; once. The file is
-# data: it is never sourced.
+# In the first call, sets __cli_distro to "ID ID_LIKE…" from os-release, or to "unknown".
+# os-release is read as data and never sourced.
 __cli_os_release() {
   [ -z "${__cli_distro-}" ] || return 0
   local __cli_line='' __cli_id='' __cli_like=''

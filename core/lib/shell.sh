@@ -1,11 +1,11 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# The user's shell: the one in SHELL or, if that is not set, in the password file; not
-# the shell that runs the script. bash, zsh, dash.
+# Functions for bash, zsh and dash scripts: detect the user's shell. This is the shell
+# in SHELL or, if SHELL is not set, in the password file. Another shell may run the script.
 #
 #   detect_shell_type
 #       Prints bash, zsh, fish or unknown.
 #   detect_shell_config
-#       Prints the path of the file that this shell reads at the start of an
+#       Prints the path of the file that the user's shell reads at the start of an
 #       interactive session, whether it exists or not; ~/.profile for an unknown
 #       shell. Status 1 with an error line if the user has no home directory.
 
@@ -45,7 +45,7 @@ detect_shell_config() {
   esac
 }
 
-# __cli_passwd_field NUMBER: that field of the user's line in the password file.
+# __cli_passwd_field NUMBER: prints this field of the user's line in the password file.
 __cli_passwd_field() {
   local __cli_user=''
   __cli_user=$(id -u)

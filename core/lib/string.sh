@@ -1,14 +1,14 @@
 # shellcheck shell=bash
-# Text and names. bash, zsh, dash; the two functions with ARRAYNAME need arrays, so
-# bash or zsh.
+# Functions for bash, zsh and dash scripts: edit and check texts and names. The two
+# functions with ARRAYNAME need arrays, which dash does not have.
 #
 #   string_to_upper TEXT, string_to_lower TEXT
-#       Prints TEXT in that letter case (non-ASCII letters only if the shell
-#       supports it: bash from 4, zsh).
+#       Prints TEXT in upper or lower case. Non-ASCII letters change only in bash
+#       from 4 and in zsh.
 #   string_trim TEXT
 #       Prints TEXT without white space at its ends.
 #   string_contains TEXT PART, string_starts_with TEXT PREFIX
-#       Status 0 if TEXT does. PART and PREFIX are matched literally.
+#       Status 0 if TEXT contains PART or starts with PREFIX, both taken literally.
 #   strtobool VALUE
 #       Status 0 for 1, true, t, yes, y, on in any letter case; otherwise 1.
 #   validate_name NAME
@@ -18,11 +18,12 @@
 #       Prints a valid name made from TEXT: lower case, one "-" for every run of
 #       other characters. Prints nothing and returns status 1 if nothing is left.
 #   parse_comma_separated ARRAYNAME
-#       Splits every element of that array at its commas, in place:
+#       Splits every element of the array at its commas, in place:
 #       ("a,b" "c") becomes ("a" "b" "c"). A comma at the end adds no element.
 #   join_to_comma_separated ARRAYNAME
-#       Joins all elements into one, in place: ("a" "b") becomes ("a,b").
-#       Both: do nothing and return status 2 if ARRAYNAME is not a variable name.
+#       Joins all elements of the array into one, in place: ("a" "b") becomes ("a,b").
+#       These two functions do nothing and return status 2 if ARRAYNAME is not a
+#       variable name.
 
 string_to_upper() {
   if [ -n "${BASH_VERSION-}${ZSH_VERSION-}" ] && local -u __cli_text="${1-}" 2>/dev/null; then

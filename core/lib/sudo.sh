@@ -1,5 +1,5 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
-# Superuser rights. bash, zsh, dash.
+# Functions for bash, zsh and dash scripts: check and request superuser rights.
 #
 #   check_sudo
 #       Status 0 if the script runs as root; otherwise a warning and status 1.
