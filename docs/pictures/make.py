@@ -1,6 +1,6 @@
-"""Draw the pictures of README and pages: real runs on a terminal, as SVG.
+"""Draw the pictures of the README and the pages: real runs on a terminal, as SVG.
 
-After a change to what the pictures show, run: python docs/pictures/make.py
+After a change to the output in the pictures, run: python docs/pictures/make.py
 
 The runs take place in a temporary home directory. Its path is as long as /home/babbage, which
 replaces it in the pictures, so lines break as they would for the user babbage.
@@ -68,7 +68,7 @@ _DARK = TerminalTheme(
         (220, 225, 235),
     ],
 )
-# The badges of README: local files, so that a page loads nothing from other servers.
+# The README badges are local files, so that a page loads nothing from other servers.
 _BADGES = {
     "python": ("python", "3.11+", "#3572a5"),
     "platform": ("platform", "linux | macos", "#57606a"),
@@ -164,7 +164,7 @@ _PLUGIN: dict[str, dict[str, object] | str] = {
     "setup/terraform/command.json": _COMMAND
     | {
         "name": "Terraform",
-        "description": "Servers from files, in the version that we pin",
+        "description": "Infrastructure as code",
         "installed_when": {"path": "/"},
     },
 }
@@ -175,7 +175,7 @@ _NEWER: dict[str, dict[str, object] | str] = {
     "setup/terraform/command.json": _COMMAND
     | {
         "name": "Terraform",
-        "description": "Servers from files, in the version that we pin",
+        "description": "Infrastructure as code",
         "installed_when": {"path": "/"},
         "envs": {"TERRAFORM_VERSION": "1.13"},
     },
@@ -229,7 +229,7 @@ def _in_a_home(draw: Callable[[str], str]) -> str:
 
 
 class _Desk:
-    """A home with an installation called acme, and a plugin from git that has a newer version."""
+    """A home directory with an installation called acme, and with an outdated plugin from git."""
 
     def __init__(self, home: str) -> None:
         if len(home) != len(_HOME):
@@ -332,7 +332,7 @@ class _Desk:
         found = _BAR.search(shown)
         if found is None:
             raise AssertionError(shown)
-        # The measured rate varies, and its width determines the length of the bar.
+        # The measured rate varies in width, which would change the length of the bar.
         behind = f"{found[2]}[00:01<00:01, 8.40MiB/s]"
         room = _COLUMNS - 1 - len(found[1]) - len(behind)
         bar = "█" * (room // 2) + "▌" * (room % 2)
@@ -376,7 +376,7 @@ class _Session:
                 raise AssertionError(f"{shown!r}")
             try:
                 chunk = os.read(self._terminal, 65536)
-            except OSError:  # Linux reports the end of the program like this
+            except OSError:  # Linux raises EIO when the program has ended
                 break
             if not chunk:
                 break

@@ -22,7 +22,7 @@ reference](reference.md) explains the keys.
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the page."""
+    """Add the page of the file formats."""
     files.append(File.generated(config, "formats.md", content="".join(formats_page())))
     return files
 
@@ -34,7 +34,7 @@ def formats_page() -> Iterator[str]:
     for name, schema in schemas.items():
         yield f"\n## `{schema['title']}`\n\n{schema['description']}\n\n"
         yield f"[{name}.schema.json]({schema['$id']})\n"
-        # Schemas refer to each other's definitions: category.json has keys of command.json.
+        # Schemas refer to each other's definitions: category.json shares keys with command.json.
         everywhere = (*schemas.values(), schema)
         shared = [one.get(key, {}) for key in ("properties", "$defs") for one in everywhere]
         definitions = {name: one for found in shared for name, one in found.items()}

@@ -25,7 +25,7 @@ _TAKEN = {
     "security.md": "SECURITY.md",
     "code-of-conduct.md": "CODE_OF_CONDUCT.md",
 }
-_TEXTS: dict[str, tuple[str, str, str]] = {}  # of each page: title, address, first sentence
+_TEXTS: dict[str, tuple[str, str, str]] = {}  # title, address and first sentence of each page
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
@@ -47,7 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def installer(address: str) -> str:
-    """Return the site's install.sh, which installs the program, an installation and a link."""
+    """Return the site's install.sh: it installs the program, makes an installation and links it."""
     steps = """\
 "$env/bin/cli" self init "$@"
   bin=$HOME/.local/bin
@@ -74,7 +74,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def _listed(nav: Any) -> Iterator[tuple[str, str, str]]:
-    """Yield title, address and first sentence of each page in a part of the navigation."""
+    """Yield the title, address and first sentence of each page in a section of the navigation."""
     if isinstance(nav, str):
         yield _TEXTS[nav]
         return
@@ -87,7 +87,7 @@ def _generated(config: MkDocsConfig, name: str, content: str) -> File:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links to files outside the site at the repository, all others at the site's pages."""
+    """Make links lead to the site's pages or, for files outside the site, to the repository."""
     name = page.file.src_uri
     title = page.title if isinstance(page.title, str) else name
     prose = " ".join(_MARKUP.sub(r"\1", _SKIPPED.sub("", markdown)).split())

@@ -7,7 +7,7 @@ import signal
 import sys
 from collections import Counter
 
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # so that `| head` can end this program
+signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # lets `| head` end this program
 
 # The arguments that command.json declares in "args": already checked, with defaults filled in.
 count = int(os.environ["ARG_COUNT"])

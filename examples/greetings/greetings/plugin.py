@@ -1,4 +1,4 @@
-"""Implement each hook once. Hooks return records and do no work; the host executes."""
+"""Examples of four hooks. Hooks only return records; the host acts on them."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ _MARKED = ("setup", "greetings-agent")
 
 @hookimpl
 def discover_commands(installation):
-    """Commands as scripts in a directory, and one in Python."""
+    """Yield a directory whose scripts are commands, and one command in Python."""
     yield CommandTree(str(Path(__file__).parent / "commands"), plugin="greetings")
     yield CommandDeclaration(
         ("greetings", "shout"),
@@ -32,7 +32,7 @@ def env_sources(installation):
 
 @hookimpl
 def render_listing(listing, format):
-    """`--format markdown`: a table to paste into a page."""
+    """Return the listing as a table in Markdown, for `--format markdown`."""
     if format != "markdown":
         return None
     rows = [(one.words, one.description) for one in listing.categories]

@@ -402,7 +402,7 @@ def test_control_characters_in_a_project_are_shown_escaped(shop: Shop) -> None:
 
 
 def test_a_project_changes_nothing_of_an_installations_category(shop: Shop) -> None:
-    """Neither what runs without a word, nor what runs for its options, nor its description."""
+    """Neither its default command, nor its entrypoint, nor its description."""
     shop.made.write({"commands/team/hello": '#!/bin/sh\ntouch "$HOME/ran"\n'})
     evil = {"name": "evil", "description": "evil", "default": "hello", "entrypoint": "evil.sh"}
     shop.write({".cli/commands/team/category.json": evil, ".cli/commands/team/evil.sh": RUNS})
