@@ -18,9 +18,9 @@ from host import OperationError
 Progress = Callable[[int, int | None, str], None]
 
 _CHUNK = 1 << 17
-_FIRST_PAUSE = 0.5  # seconds; each further pause is twice as long
+_PAUSE_SECONDS = 0.5  # each further pause is twice as long
 _MOST_REDIRECTS = 10
-_SECONDS_WITHOUT_DATA = 30
+_STALL_SECONDS = 30
 _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
 _SYSTEM_WORDS = re.compile(r"(?:Errno -?\d+\] |Error\(\d+, ')([A-Za-z ]+)")
 
@@ -80,7 +80,7 @@ def _repeated(attempt: Callable[[], str], attempts: int, progress: Progress) -> 
         except _TemporaryError as failure:
             reason = str(failure)
         if number < attempts:
-            pause = _FIRST_PAUSE * 2 ** (number - 1)
+            pause = _PAUSE_SECONDS * 2 ** (number - 1)
             again = f"trying again in {pause:g} s (attempt {number + 1} of {attempts})"
             progress(0, None, f"{reason}; {again}")
             time.sleep(pause)
@@ -127,7 +127,7 @@ def _respond(session: requests.Session, address: str) -> requests.Response:
             address,
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
-            timeout=_SECONDS_WITHOUT_DATA,
+            timeout=_STALL_SECONDS,
             proxies={"http": ""},  # no proxy between this machine and itself
         )
     except requests.exceptions.SSLError:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Candidate = tuple[str, str]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
-_PATIENCE = 1.0  # seconds for a `complete` program
+_COMPLETE_SECONDS = 1.0  # for a `complete` program
 
 
 class Offer(Record):
@@ -210,7 +210,7 @@ def _printed(definition: "Definition", program: str) -> "Sequence[str]":
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            timeout=_PATIENCE,
+            timeout=_COMPLETE_SECONDS,
             check=False,
             start_new_session=True,
         )

@@ -16,7 +16,7 @@ from host.records import Installation, Watch
 from host.run.child_process import fork_and_read
 from host.run.lock import Plugin, stamp
 
-DEADLINE = 3.0  # seconds for the import and the hooks of one plugin
+_HOOK_SECONDS = 3.0  # for the import and the hooks of one plugin
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
 _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
@@ -35,11 +35,11 @@ class PluginAnswer(NamedTuple):
     reason: str
 
 
-def query(plugin: Plugin, installation: Installation, deadline: float = DEADLINE) -> PluginAnswer:
+def query(plugin: Plugin, installation: Installation, limit: float = _HOOK_SECONDS) -> PluginAnswer:
     """Return the records of a plugin's planning hooks, called in a child process."""
     question = partial(_serialize, plugin, installation)
     try:
-        rows, *rest = _in_child(question, installation.program, deadline)
+        rows, *rest = _in_child(question, installation.program, limit)
     except PluginError as failure:
         return PluginAnswer((), {}, {}, str(failure))
     records = [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows]
@@ -57,17 +57,17 @@ def call_hook(
     return list(_in_child(partial(_call, plugin, hook, calls), program))
 
 
-def _in_child(question: Callable[[], Any], program: str, deadline: float = DEADLINE) -> Any:
+def _in_child(question: Callable[[], Any], program: str, limit: float = _HOOK_SECONDS) -> Any:
     """Return what `question` returns in a child process.
 
-    Raises PluginError if `question` ends the process or takes longer than `deadline` seconds.
+    Raises PluginError if `question` ends the process or takes longer than `limit` seconds.
     The remedy names `program`.
     """
     try:
-        return fork_and_read(question, deadline)
+        return fork_and_read(question, limit)
     except TimeoutError:
         raise PluginError(
-            f"its import and its hooks took more than {deadline:g} seconds",
+            f"its import and its hooks took more than {limit:g} seconds",
             f"to try again: {program} self lock",
         ) from None
     except ChildProcessError as failure:

@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, NoReturn
 
-DEFAULT_TIMEOUT = 10.0  # seconds
+USUAL_SECONDS = 10.0
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
 END = b"\0\0"
 REPORT_DESCRIPTOR = 250  # in a spawned child; scripts use lower numbers; usual limits are higher
 
-_GRACE = 0.2  # seconds between SIGTERM and SIGKILL
+_GRACE_SECONDS = 0.2  # between SIGTERM and SIGKILL
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
-def time_limit(
-    environ: "Mapping[str, str]", variable: str = TIMEOUT_VARIABLE, usual: float = DEFAULT_TIMEOUT
+def limit_from(
+    environ: "Mapping[str, str]", variable: str = TIMEOUT_VARIABLE, usual: float = USUAL_SECONDS
 ) -> float:
     """Return the time limit in seconds that `variable` sets, by default `usual`.
 
@@ -176,7 +176,7 @@ def _end(pid: int, *, gently: bool) -> None:
         import time
 
         _kill(pid, _signal.SIGTERM)
-        time.sleep(_GRACE)
+        time.sleep(_GRACE_SECONDS)
     _kill(pid, _signal.SIGKILL)
     try:
         posix.waitpid(pid, 0)

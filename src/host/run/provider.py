@@ -1,7 +1,7 @@
 """Call a plugin's provider of variables in a child process."""
 
 from host.errors import Problem, SourceError
-from host.run.child_process import fork_and_read, time_limit
+from host.run.child_process import fork_and_read, limit_from
 from host.run.expand import is_name
 from host.run.importing import complete_import_path, load_reference
 from host.run.text import encode
@@ -30,7 +30,7 @@ def ask_provider(
 
     owner = f"plugin {plugin}: {reference}"
     try:
-        found: dict[str, str] = fork_and_read(question, time_limit(environ))
+        found: dict[str, str] = fork_and_read(question, limit_from(environ))
     except (TimeoutError, ChildProcessError) as failure:
         raise SourceError(Problem(owner, str(failure).removeprefix(f"{reference}: "))) from None
     return found

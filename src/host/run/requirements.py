@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _OPERATORS = (">=", "<=", "==", ">", "<")
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-")
 _LONGEST = 100  # characters of a version
-_SECONDS = 5.0  # for `PROGRAM --version`
+_VERSION_SECONDS = 5.0  # for `PROGRAM --version`
 _MOST_PRINTED = 1 << 16  # bytes
 
 
@@ -177,7 +177,7 @@ def _asked(path: str, environ: "Mapping[str, str]") -> str:
         return process.stdout.read(_MOST_PRINTED) if process.stdout else b""
 
     try:
-        printed = fork_and_read(question, _SECONDS)
+        printed = fork_and_read(question, _VERSION_SECONDS)
     except (TimeoutError, ChildProcessError):
         return ""
     found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", printed)

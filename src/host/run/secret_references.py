@@ -8,7 +8,7 @@ import posix
 
 from host.errors import DefinitionError, HostError, Problem, SourceError
 from host.run import Record, is_there, join, read_regular
-from host.run.child_process import fork_and_read, time_limit
+from host.run.child_process import fork_and_read, limit_from
 from host.run.importing import complete_import_path, load_reference
 from host.run.text import decode, encode
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     Call = tuple[str, Mapping[str, Any]]
 
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
-_TIMEOUTS = (30.0, 120.0)  # seconds for providers, without and with a terminal
-_PAUSE = 0.1  # seconds
-_GRACE = 1.0  # seconds for the child to report the late providers
+_PROVIDER_SECONDS = (30.0, 120.0)  # for providers, without and with a terminal
+_POLL_SECONDS = 0.1
+_GRACE_SECONDS = 1.0  # for the child to report the late providers
 
 
 def is_reference(entry: str, reader: "SourceReader", definition: "Definition") -> bool:
@@ -46,10 +46,10 @@ def resolve(
     """
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
-    seconds = time_limit(reader.layers.system, TIMEOUT_VARIABLE, _TIMEOUTS[terminal])
+    seconds = limit_from(reader.layers.system, TIMEOUT_VARIABLE, _PROVIDER_SECONDS[terminal])
     environ = reader.layers.environment()
     providers = _Providers(environ, definition.directory, seconds, terminal)
-    limit = seconds + 2 * _GRACE
+    limit = seconds + 2 * _GRACE_SECONDS
     try:
         found = fork_and_read(lambda: providers.ask(calls), limit, keeps_terminal=terminal)
     except (TimeoutError, ChildProcessError) as failure:
@@ -139,7 +139,7 @@ class _Providers(Record):
             posix.dup2(nothing, 2)
         threads = ThreadPoolExecutor(len(calls))
         answers = [threads.submit(self.answer, *call) for call in calls]
-        wait(answers, self.seconds + _GRACE)
+        wait(answers, self.seconds + _GRACE_SECONDS)
         return {
             key: self.outcome(answer, reference)
             for (_, asked), answer in zip(calls, answers, strict=True)
@@ -192,7 +192,7 @@ class _Providers(Record):
             while printed is None:
                 has_ended = process.poll() is not None
                 try:
-                    printed, _ = process.communicate(timeout=_PAUSE)
+                    printed, _ = process.communicate(timeout=_POLL_SECONDS)
                 except TimeoutExpired as waited:
                     if has_ended:  # a background process of the program keeps stdout open
                         printed = waited.output or b""

@@ -6,7 +6,7 @@ from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
-from host.run.child_process import REPORT_DESCRIPTOR, TIMEOUT_VARIABLE, spawn_and_read, time_limit
+from host.run.child_process import REPORT_DESCRIPTOR, TIMEOUT_VARIABLE, limit_from, spawn_and_read
 from host.run.expand import is_name
 from host.run.text import BOM, decode, is_utf_16
 
@@ -50,7 +50,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     if mark in within.split():
         what = "calls this program, which would read the file again"
         raise _error(path, what, "remove the call")
-    timeout = time_limit(environ)
+    timeout = limit_from(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
     script = decode(read_regular(join(dirname(__file__), _SCRIPT), SourceError))

@@ -100,7 +100,7 @@ def test_a_bad_answer_leaves_no_file(
 ) -> None:
     answer, expected = BAD_ANSWERS[name]
     if name == "stall":
-        monkeypatch.setattr(downloads, "_SECONDS_WITHOUT_DATA", 0.5)
+        monkeypatch.setattr(downloads, "_STALL_SECONDS", 0.5)
     with pytest.raises(OperationError, match=expected) as failure:
         download(site.add("/bad", answer), target, **TWICE)
     assert not target.exists()

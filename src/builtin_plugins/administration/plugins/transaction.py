@@ -22,7 +22,7 @@ from builtin_plugins.store import STAGE, staging
 from host import HostError, OperationError
 from host.cli.session import Session
 
-_USUAL_SECONDS = 600.0  # for each download, call of git or run of pip
+_CALL_SECONDS = 600.0  # for each download, call of git or run of pip
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def staged_change(session: Session, directory: str, seconds: float) -> Iterator[
 
 
 @contextmanager
-def transaction(session: Session, seconds: float = _USUAL_SECONDS) -> Iterator[Transaction]:
+def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
     """Remove the leftovers of interrupted changes, then start a change.
 
     The registry is locked during the removal, but not in the block: see `registry_transaction`.

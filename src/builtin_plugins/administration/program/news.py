@@ -18,8 +18,8 @@ from host.run.process import RUN
 from host.run.text import is_on
 
 _DAY = 86_400
-_SECONDS = 10.0  # time limit for git commands that contact the server
-_LOCAL_SECONDS = 1.0
+_SERVER_SECONDS = 10.0  # time limit for git commands that contact the server
+_OFFLINE_SECONDS = 1.0
 _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 
 
@@ -44,7 +44,7 @@ def command(session: Session) -> None:
 
 
 def _mention(session: Session, stamp: str) -> None:
-    git = Git(session.layout.root, session.environ, _LOCAL_SECONDS)
+    git = Git(session.layout.root, session.environ, _OFFLINE_SECONDS)
     found = read_regular(stamp, OperationError, 64).decode("ascii", "replace")
     if found and not _has(git, found):
         news = "your team's commands have changed; to update"
@@ -67,7 +67,7 @@ def _detach(work: Callable[[], None]) -> None:
 
 def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
     """Write the upstream branch's commit to the stamp file, or "" if HEAD contains it."""
-    git = Git(root, environ, _SECONDS)
+    git = Git(root, environ, _SERVER_SECONDS)
     head = git("symbolic-ref", "HEAD").decode().strip()
     remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
     if "GIT_SSH" not in environ:

@@ -20,7 +20,7 @@ CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 TEAM_SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, unless it is a git repository
 RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
 
-_LISTING_SECONDS = 60.0  # time limit for `git ls-files`
+_GIT_SECONDS = 60.0  # time limit for `git ls-files`
 _SHIPPED = (  # an explicit list, because a checkout also contains other files
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
     *("commands/demo/precedence", "commands/demo/words"),
@@ -145,7 +145,7 @@ def own_files(root: str) -> list[ShippedFile]:
 def _tracked(root: str) -> set[Path]:
     if not os.path.lexists(os.path.join(root, ".git")):
         return set()
-    listed = Git(root, os.environ, _LISTING_SECONDS)("ls-files", "-z", "core")
+    listed = Git(root, os.environ, _GIT_SECONDS)("ls-files", "-z", "core")
     return {Path(os.fsdecode(one)) for one in listed.split(b"\0")}
 
 

@@ -9,9 +9,9 @@ from contextlib import contextmanager, suppress
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 
-_PATIENCE = 120.0  # seconds that a change waits for the lock
-_QUIET = 1.0  # seconds of waiting without a message
-_PAUSE = 0.01
+_WAIT_SECONDS = 120.0  # a change waits for the lock
+_SILENT_SECONDS = 1.0  # of waiting without a message
+_RETRY_SECONDS = 0.01
 
 Waiting = Callable[[str], object]  # called with a message if another process has the lock
 
@@ -52,11 +52,11 @@ def take_lock(descriptor: int, waiting: Waiting | None = None) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             waited = time.monotonic() - started
-            if waiting is None or waited >= _PATIENCE:
+            if waiting is None or waited >= _WAIT_SECONDS:
                 return False
-            if is_silent and waited >= _QUIET:
+            if is_silent and waited >= _SILENT_SECONDS:
                 waiting("waiting for another process to finish its change")
                 is_silent = False
-            time.sleep(_PAUSE)
+            time.sleep(_RETRY_SECONDS)
         else:
             return True

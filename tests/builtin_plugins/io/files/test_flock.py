@@ -32,10 +32,10 @@ def test_waiting_for_a_lock_is_reported_after_a_second(
     holder.stdout.readline()
     descriptor = os.open(tmp_path, os.O_RDONLY)
     assert not take_lock(descriptor)
-    monkeypatch.setattr(flock, "_PATIENCE", 0.5)
+    monkeypatch.setattr(flock, "_WAIT_SECONDS", 0.5)
     assert not take_lock(descriptor, said.append)
     assert said == []
-    monkeypatch.setattr(flock, "_PATIENCE", 1.5)
+    monkeypatch.setattr(flock, "_WAIT_SECONDS", 1.5)
     assert not take_lock(descriptor, said.append)
     assert said == ["waiting for another process to finish its change"]
     holder.communicate(b"")

@@ -437,7 +437,7 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
 def test_a_bad_offer_changes_nothing(
     name: str, options: tuple[str, ...], desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("builtin_plugins.io.download._FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("builtin_plugins.io.download._PAUSE_SECONDS", 0.01)
     if options:
         desk.run()
     offer, expected = BAD_OFFERS[name]

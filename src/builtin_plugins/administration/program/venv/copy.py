@@ -20,7 +20,7 @@ from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_syste
 from builtin_plugins.io.files.flock import Waiting, file_lock
 from host import OperationError
 
-_SECONDS = 60.0  # time limit for one start of this program
+_START_SECONDS = 60.0  # time limit for one start of this program
 # Every version prints "cli-host X.Y.Z" for this command, so an old version can check a new one.
 # The command uses no installation, so a broken installation cannot interfere.
 _VERSION = ("host", "--safe", "self", "version")
@@ -141,7 +141,7 @@ def ask(
     failing: str,
     given: str = "",
     environ: Mapping[str, str] | None = None,
-    seconds: float = _SECONDS,
+    seconds: float = _START_SECONDS,
 ) -> str:
     """Return the output of `python -I -m ARGUMENTS`.
 

@@ -19,7 +19,7 @@ from host.run.lock import Source
 from host.run.process import start_of
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
-_PATIENCE = 600.0  # time limit for shellcheck
+_SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
 _OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # SC2148 is no-shebang
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
@@ -135,7 +135,7 @@ def shellcheck_findings(scripts: Sequence[str], environ: Mapping[str, str]) -> I
     if not (program and scripts):
         return
     try:
-        ended = bounded_call([program, *_OPTIONS, "--", *scripts], environ, _PATIENCE)
+        ended = bounded_call([program, *_OPTIONS, "--", *scripts], environ, _SHELLCHECK_SECONDS)
         comments = json.loads(ended.stdout)["comments"]
     except (OSError, ValueError):
         yield Finding(
