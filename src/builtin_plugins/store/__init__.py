@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.flock import file_lock
+from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
@@ -29,8 +29,8 @@ class Store:
 
     The link points to the version, or to the directory `inside` it if that is not "".
     `is_own(path)` returns whether this program made the directory at `path`; others are never
-    touched. Every method except `current`, `path` and `versions` requires a lock: `locked`, or a
-    wider lock that the caller holds. All methods raise OSError.
+    touched. Every method except `current`, `path` and `versions` requires a file lock:
+    `exclusive`, or a wider one that the caller holds. All methods raise OSError.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Store:
         return [one for one, path in paths.items() if atomic.is_tree(path) and self._is_own(path)]
 
     @contextmanager
-    def locked(self) -> Iterator[None]:
+    def exclusive(self) -> Iterator[None]:
         """Hold the file lock on this store. Raises OperationError if another process has it.
 
         The directory and its missing parents are made; at the end, they are removed if empty.

@@ -42,7 +42,7 @@ def activate(store: Store, version: str) -> None:
 def test_stage_commit_activate_collect(link: str, tmp_path: Path) -> None:
     store = store_at(tmp_path, link)
     assert (store.current, store.versions()) == ("", [])
-    with store.locked():
+    with store.exclusive():
         for version in ("1", "2", "3", "4"):
             add(store, version)
             activate(store, version)
@@ -61,7 +61,7 @@ def test_stage_commit_activate_collect(link: str, tmp_path: Path) -> None:
 
 def test_foreign_things_stay(tmp_path: Path) -> None:
     store = store_at(tmp_path)
-    with store.locked():
+    with store.exclusive():
         add(store, "1")
         Path(store.directory, "notes").mkdir()
         Path(store.directory, "text").write_text("mine")
@@ -73,7 +73,7 @@ def test_foreign_things_stay(tmp_path: Path) -> None:
 @pytest.mark.parametrize("former", ["", "1"])
 def test_each_step_has_its_undo(former: str, tmp_path: Path) -> None:
     store = store_at(tmp_path)
-    with store.locked():
+    with store.exclusive():
         if former:
             add(store, former)
             activate(store, former)
@@ -108,7 +108,7 @@ def test_the_link_may_lead_elsewhere(tmp_path: Path) -> None:
 
 def test_a_stage_in_use_is_not_collected(tmp_path: Path) -> None:
     store = store_at(tmp_path)
-    with store.locked():
+    with store.exclusive():
         with staging(store.directory) as stage:
             assert store.collect() == []
             assert os.path.isdir(stage)
@@ -121,11 +121,11 @@ def test_a_stage_in_use_is_not_collected(tmp_path: Path) -> None:
 
 def test_two_changes_exclude_each_other(tmp_path: Path) -> None:
     store, other = store_at(tmp_path), store_at(tmp_path)
-    with store.locked():
-        with pytest.raises(OperationError, match=BUSY), other.locked():
+    with store.exclusive():
+        with pytest.raises(OperationError, match=BUSY), other.exclusive():
             pass
         add(store, "1")
-    with other.locked():
+    with other.exclusive():
         assert other.versions() == ["1"]
 
 
@@ -136,7 +136,7 @@ def test_directories_that_stay_empty_are_removed(fails: bool, tmp_path: Path) ->
     with ExitStack() as expected:
         if fails:
             expected.enter_context(pytest.raises(ZeroDivisionError))
-        with store.locked():
+        with store.exclusive():
             assert 1 / (not fails)
     assert [str(one) for one in tmp_path.rglob("*")] == [str(tmp_path / "own")]
 
@@ -150,7 +150,7 @@ def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
         "from host import HostError\n"
         "store = Store(sys.argv[1], sys.argv[1] + '/current', lambda _: False)\n"
         "for _ in range(600):\n"
-        "    with suppress(OSError, HostError), store.locked():\n"
+        "    with suppress(OSError, HostError), store.exclusive():\n"
         "        with staging(store.directory) as stage:\n"
         "            assert len(os.listdir(store.directory)) == 1\n"
     )
@@ -170,7 +170,7 @@ def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
 def test_a_version_that_cannot_be_renamed_is_reported(tmp_path: Path) -> None:
     """Nobody may rename a mount point."""
     store = store_at(tmp_path)
-    with store.locked():
+    with store.exclusive():
         add(store, "1")
         mounted = ["mount", "--bind", store.path("1"), store.path("1")]
         try:

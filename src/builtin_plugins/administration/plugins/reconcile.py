@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any
 
 from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.flock import Waiting, file_lock
+from builtin_plugins.io.files.file_lock import OnWait, file_lock
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
     find_directory_plugins,
@@ -41,13 +41,13 @@ from host.run.importing import complete_import_path
 REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
 
 
-def exclusive(plugins_dir: str, waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Hold the lock on changes to plugins.
+def exclusive(plugins_dir: str, on_wait: OnWait | None = None) -> AbstractContextManager[int]:
+    """Hold the file lock on `plugins/`.
 
-    `waiting` is called with a message if another process holds it; without `waiting`, the lock
-    must be free. Raises OperationError if the lock stays taken.
+    `on_wait` is called with a message if another process holds it; without `on_wait`, it must
+    be free. Raises OperationError if it stays taken.
     """
-    return file_lock(os.path.realpath(plugins_dir), waiting)
+    return file_lock(os.path.realpath(plugins_dir), on_wait)
 
 
 def reconcile_if_free(plugins_dir: str) -> None:

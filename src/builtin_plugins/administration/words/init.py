@@ -18,7 +18,7 @@ from builtin_plugins.administration.program.shipped_files import IN_CORE, NAME_R
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.administration.words.completion import uncompleted_shell
-from builtin_plugins.io.files.flock import file_lock
+from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 from host.cli.session import Session

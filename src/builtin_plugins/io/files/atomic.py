@@ -1,7 +1,7 @@
 """Atomic changes to files, links and directories, even in a crash.
 
 Every file that other processes read is written by `write_file` and `write_link`. The caller holds
-the lock for that file (`flock`), so there is one writer at a time.
+the file lock for that file (`file_lock`), so there is one writer at a time.
 """
 
 import errno

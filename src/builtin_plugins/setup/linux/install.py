@@ -29,7 +29,7 @@ def installed_as(settings: Settings) -> str:
     places = settings.places
     with suppress(OSError, OperationError):
         if state.owns_directory(places):
-            with state.store_of(places).locked():
+            with state.store_of(places).exclusive():
                 swap.clear(places)
     return places.link if state.is_installed(places) else ""
 

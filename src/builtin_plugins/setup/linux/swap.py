@@ -49,7 +49,7 @@ def install(places: Places, prepare: Callable[[str], Application]) -> list[Opera
     for each old version that cannot be removed.
     """
     store = state.store_of(places)
-    with store.locked():
+    with store.exclusive():
         clear(places)
         with staging(places.install_dir) as stage:
             _swap_in(places, prepare(stage))
@@ -84,7 +84,7 @@ def uninstall(places: Places) -> None:
     After an error, nothing has changed, unless the error names a version that cannot be removed.
     """
     store = state.store_of(places)
-    with store.locked():
+    with store.exclusive():
         is_own = state.owners(places)
         with signals_blocked(), undoing() as undo:
             for write, path in (_write_menu, places.desktop_file), (atomic.write_link, places.link):

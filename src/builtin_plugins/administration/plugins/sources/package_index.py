@@ -122,7 +122,7 @@ def _resolved(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
 
 
 def _place_of(file: dict[str, Any]) -> tuple[str, str]:
-    """Return the address or path of a file listed in uv's lock, and the file's name."""
+    """Return the address or path of a file in uv's pylock.toml, and the file's name."""
     address = str(file.get("url") or file.get("path") or "")
     path = unquote(urlsplit(address).path)
     name = str(file.get("name") or os.path.basename(path))
@@ -130,7 +130,7 @@ def _place_of(file: dict[str, Any]) -> tuple[str, str]:
 
 
 def _bring(file: dict[str, Any], sha256: str, directory: str, tx: Transaction) -> tuple[str, str]:
-    """Copy or download a file listed in uv's lock and check it; return its path and its SHA-256."""
+    """Copy or download a file in uv's pylock.toml and check it; return its path and its SHA-256."""
     address, name = _place_of(file)
     path, listed = os.path.join(directory, name), file.get("hashes", {}).get("sha256", "")
     return path, bring_file(address, sha256 or listed, Path(path), tx)

@@ -17,7 +17,7 @@ from builtin_plugins.administration.program.venv.distributions import installed
 from builtin_plugins.administration.program.venv.installer import Installer, find_uv, has_pip
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_system, write_file
-from builtin_plugins.io.files.flock import Waiting, file_lock
+from builtin_plugins.io.files.file_lock import OnWait, file_lock
 from host import OperationError
 
 _START_SECONDS = 60.0  # time limit for one start of this program
@@ -85,13 +85,13 @@ def check_venv() -> None:
 
 
 @contextmanager
-def copied_venv(waiting: Waiting) -> Iterator[VenvCopy]:
+def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
     """Yield a copy of the environment that runs this program; the original stays locked.
 
-    `waiting` is called with a message if another process holds the lock.
+    `on_wait` is called with a message if another process holds the file lock.
     """
     check_venv()
-    with _held(waiting) as descriptor:
+    with _exclusive(on_wait) as descriptor:
         copy = VenvCopy((descriptor,))
         try:
             _discard(copy.path)
@@ -105,13 +105,13 @@ def drop_abandoned_copy() -> None:
     """Remove the copy that an interrupted change left behind, unless another process uses it."""
     path = VenvCopy().path
     if os.path.isdir(path):
-        with suppress(OperationError), _held():
+        with suppress(OperationError), _exclusive():
             _discard(path)
 
 
-def _held(waiting: Waiting | None = None) -> AbstractContextManager[int]:
-    """Lock the environment: lock a file that all copies share. Raises OperationError."""
-    return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), waiting)
+def _exclusive(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
+    """Hold the file lock on a file that all copies share. Raises OperationError."""
+    return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), on_wait)
 
 
 def _discard(path: str) -> None:

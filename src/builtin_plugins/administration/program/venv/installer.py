@@ -49,7 +49,7 @@ class Installer(NamedTuple):
     """pip, or uv if there is no pip, as configured by the caller's environment `environ`.
 
     A call takes at most `seconds`. The called program inherits the descriptors `held`, so their
-    locks stay until it ends, even if this process is killed. All methods raise OperationError.
+    file locks stay until it ends, even if this process is killed. All methods raise OperationError.
     """
 
     environ: Mapping[str, str]

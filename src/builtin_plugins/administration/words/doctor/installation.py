@@ -16,7 +16,7 @@ from builtin_plugins.administration.program.shipped_files import own_files, rene
 from builtin_plugins.administration.program.venv.copy import VenvCopy
 from builtin_plugins.administration.words.lint.linter import Lint, placed
 from builtin_plugins.io.files.atomic import remove_tree
-from builtin_plugins.io.files.flock import file_lock
+from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of

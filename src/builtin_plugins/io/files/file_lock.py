@@ -1,4 +1,4 @@
-"""Locks on files and directories, so that only one process changes them at a time."""
+"""File locks, also on directories, so that only one process changes them at a time."""
 
 import fcntl
 import os
@@ -13,19 +13,19 @@ _WAIT_SECONDS = 120.0  # a change waits for the lock
 _SILENT_SECONDS = 1.0  # of waiting without a message
 _RETRY_SECONDS = 0.01
 
-Waiting = Callable[[str], object]  # called with a message if another process has the lock
+OnWait = Callable[[str], object]  # called with a message if another process has the lock
 
 
 @contextmanager
-def file_lock(path: str, waiting: Waiting | None = None) -> Iterator[int]:
-    """Hold the lock on the file or directory `path`; yield its descriptor.
+def file_lock(path: str, on_wait: OnWait | None = None) -> Iterator[int]:
+    """Hold the file lock on the file or directory `path`; yield its descriptor.
 
     Raises OperationError if the file cannot be opened, or if another process keeps the lock.
     """
     with os_errors_explained(path):
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        if not take_lock(descriptor, waiting) or not _is_at(path, descriptor):
+        if not take_file_lock(descriptor, on_wait) or not _is_at(path, descriptor):
             raise OperationError(f"{path}: another change is in progress", "try again")
         yield descriptor
     finally:
@@ -39,11 +39,11 @@ def _is_at(path: str, descriptor: int) -> bool:
     return False
 
 
-def take_lock(descriptor: int, waiting: Waiting | None = None) -> bool:
+def take_file_lock(descriptor: int, on_wait: OnWait | None = None) -> bool:
     """Lock an open file or directory for this process and those that inherit the descriptor.
 
-    Returns False if another process has the lock. With `waiting`, the function first waits for up
-    to two minutes, and calls `waiting` with a message after one second. Closing the descriptor
+    Returns False if another process has the lock. With `on_wait`, the function first waits for up
+    to two minutes, and calls `on_wait` with a message after one second. Closing the descriptor
     releases the lock. Raises OSError.
     """
     started, is_silent = time.monotonic(), True
@@ -52,10 +52,10 @@ def take_lock(descriptor: int, waiting: Waiting | None = None) -> bool:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             waited = time.monotonic() - started
-            if waiting is None or waited >= _WAIT_SECONDS:
+            if on_wait is None or waited >= _WAIT_SECONDS:
                 return False
             if is_silent and waited >= _SILENT_SECONDS:
-                waiting("waiting for another process to finish its change")
+                on_wait("waiting for another process to finish its change")
                 is_silent = False
             time.sleep(_RETRY_SECONDS)
         else:

@@ -1,4 +1,4 @@
-"""Waiting for somebody else's change."""
+"""OnWait for somebody else's change."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.io.files import flock
-from builtin_plugins.io.files.flock import take_lock
+from builtin_plugins.io.files import file_lock
+from builtin_plugins.io.files.file_lock import take_file_lock
 
 _HOLD = """
 import fcntl, os, sys
@@ -31,12 +31,12 @@ def test_waiting_for_a_lock_is_reported_after_a_second(
     assert holder.stdout
     holder.stdout.readline()
     descriptor = os.open(tmp_path, os.O_RDONLY)
-    assert not take_lock(descriptor)
-    monkeypatch.setattr(flock, "_WAIT_SECONDS", 0.5)
-    assert not take_lock(descriptor, said.append)
+    assert not take_file_lock(descriptor)
+    monkeypatch.setattr(file_lock, "_WAIT_SECONDS", 0.5)
+    assert not take_file_lock(descriptor, said.append)
     assert said == []
-    monkeypatch.setattr(flock, "_WAIT_SECONDS", 1.5)
-    assert not take_lock(descriptor, said.append)
+    monkeypatch.setattr(file_lock, "_WAIT_SECONDS", 1.5)
+    assert not take_file_lock(descriptor, said.append)
     assert said == ["waiting for another process to finish its change"]
     holder.communicate(b"")
-    assert take_lock(descriptor)
+    assert take_file_lock(descriptor)
