@@ -9,7 +9,7 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.linux import install as linux
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.tool_settings import ToolSettings
 from host import OperationError, Program, UsageError
 
 
@@ -23,7 +23,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
     if options.help:
         return program.run(("help", *program.words)).returncode
     name = program.find(program.words).definition.name
-    settings = Settings.read(program.words[-1], name, environ)
+    settings = ToolSettings.read(program.words[-1], name, environ)
     settings.check()
     system = macos if platform == "darwin" else linux
     label = " ".join([program.name, *program.words])
@@ -34,7 +34,7 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
 
 
 def _change(
-    system: ModuleType, settings: Settings, options: argparse.Namespace, reporter: Reporter
+    system: ModuleType, settings: ToolSettings, options: argparse.Namespace, reporter: Reporter
 ) -> str:
     """Perform the action that the options select; return a description of the tool's new state."""
     if options.uninstall:

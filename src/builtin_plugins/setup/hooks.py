@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from builtin_plugins.setup.tool_settings import Settings
+    from builtin_plugins.setup.tool_settings import ToolSettings
 
 ENTRYPOINT = "builtin_plugins.setup:main"
 
@@ -20,27 +20,27 @@ def is_installed(command: "Any") -> bool | None:
     """Return whether the tool's files are installed, or None if this is not a `setup` command."""
     if command.definition.entrypoint != ENTRYPOINT:
         return None
-    settings = settings_of(command, os.environ)
+    settings = tool_settings_of(command, os.environ)
     if sys.platform == "darwin":
         from builtin_plugins.setup import macos
 
         return macos.is_installed(settings)
-    from builtin_plugins.setup.linux import state
+    from builtin_plugins.setup.linux import ownership
 
-    return state.is_installed(settings.places)
+    return ownership.is_installed(settings.paths)
 
 
-def settings_of(command: "Any", environ: "Mapping[str, str]") -> "Settings":
+def tool_settings_of(command: "Any", environ: "Mapping[str, str]") -> "ToolSettings":
     """Return the settings from the command's `envs` and the caller's variables.
 
     A listing does not read settings.conf and `.env` files, so it ignores an install directory that
     is set only there.
     """
-    from builtin_plugins.setup.tool_settings import Settings
+    from builtin_plugins.setup.tool_settings import ToolSettings
 
     definition = command.definition
     merged = dict(environ)
     for name, text in definition.envs.items():
         if name not in environ:
             merged[name] = expand(text, merged.get)
-    return Settings.read(command.words[-1], definition.name, merged)
+    return ToolSettings.read(command.words[-1], definition.name, merged)

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.setup.tool_settings import Settings, variable
+from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import OperationError, find_program
 
 _BREWS = ("brew", "/opt/homebrew/bin/brew", "/usr/local/bin/brew")
 _MARK = "# made by setup for the cask "
 
 
-def is_installed(settings: Settings) -> bool:
+def is_installed(settings: ToolSettings) -> bool:
     """Return whether the cask's directory exists; no program is run."""
     brew = _find_brew(settings.environ)
     name = os.path.basename(settings.values["HOMEBREW_CASK"])
@@ -22,21 +22,21 @@ def is_installed(settings: Settings) -> bool:
     return bool(brew) and os.path.isdir(os.path.join(prefix, "Caskroom", name))
 
 
-def installed_as(settings: Settings) -> str:
+def installed_as(settings: ToolSettings) -> str:
     """Return "cask NAME" if it is installed, or "". Raises OperationError without Homebrew."""
     if not _find_brew(settings.environ):
         raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
     return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""
 
 
-def install(settings: Settings, reporter: Reporter) -> str:
+def install(settings: ToolSettings, reporter: Reporter) -> str:
     """Install or upgrade the cask; return "cask NAME". Raises OperationError."""
     _run_brew("upgrade" if is_installed(settings) else "install", settings)
     _provide_command(settings, reporter)
     return installed_as(settings)
 
 
-def uninstall(settings: Settings, _: Reporter) -> bool:
+def uninstall(settings: ToolSettings, _: Reporter) -> bool:
     """Uninstall the cask; return whether it was installed. Without --zap, user data stays."""
     there = bool(installed_as(settings))
     if there:
@@ -51,7 +51,7 @@ def _find_brew(environ: Mapping[str, str]) -> str:
     return next(filter(None, (find_program(one, environ) for one in _BREWS)), "")
 
 
-def _run_brew(action: str, settings: Settings) -> None:
+def _run_brew(action: str, settings: ToolSettings) -> None:
     """Run brew with its output, which is progress, on stderr. Raises OperationError or OSError."""
     command = [action, "--cask", settings.values["HOMEBREW_CASK"]]
     brew, environ = _find_brew(settings.environ), dict(settings.environ)
@@ -60,7 +60,7 @@ def _run_brew(action: str, settings: Settings) -> None:
         raise OperationError(f"brew {' '.join(command)} failed with status {done.returncode}")
 
 
-def _provide_command(settings: Settings, reporter: Reporter) -> None:
+def _provide_command(settings: ToolSettings, reporter: Reporter) -> None:
     """Create a command with the tool's name, unless the cask installed one.
 
     The command is a script, not a link, because an application finds its frameworks only if it is
@@ -81,7 +81,7 @@ def _provide_command(settings: Settings, reporter: Reporter) -> None:
     write_file(command, text, 0o755)
 
 
-def _command_path(settings: Settings) -> str:
+def _command_path(settings: ToolSettings) -> str:
     """Return the path for the command: in the chosen BIN_DIR or, by default, beside brew."""
     chosen = settings.environ.get(variable(settings.tool, "BIN_DIR"))
     beside = os.path.dirname(os.path.abspath(_find_brew(settings.environ)))

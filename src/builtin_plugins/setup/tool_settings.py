@@ -40,7 +40,7 @@ def variable(tool: str, suffix: str) -> str:
     return f"{tool.upper().replace('-', '_').replace('.', '_')}_{suffix}"
 
 
-class Places(NamedTuple):
+class ToolPaths(NamedTuple):
     """The Linux paths of one tool, without a trailing slash."""
 
     tool: str
@@ -54,7 +54,7 @@ class Places(NamedTuple):
         return os.path.join(self.bin_dir, self.tool)
 
 
-class Settings(NamedTuple):
+class ToolSettings(NamedTuple):
     """A tool's names, and its variables by suffix; "" means not given.
 
     `environ` is passed to the programs that setup starts.
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
     values: Mapping[str, str]
 
     @classmethod
-    def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "Settings":
+    def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "ToolSettings":
         """Return the settings in `environ`, with defaults for missing ones, but unchecked."""
         values = {
             suffix: environ.get(variable(tool, suffix), default.format(tool, tool.lower()))
@@ -83,6 +83,6 @@ class Settings(NamedTuple):
                 raise OperationError(f'{name}="{value}" is not {meaning}')
 
     @property
-    def places(self) -> Places:
+    def paths(self) -> ToolPaths:
         """The paths on Linux."""
-        return Places(self.tool, *(os.path.normpath(self.values[suffix]) for suffix in PATHS))
+        return ToolPaths(self.tool, *(os.path.normpath(self.values[suffix]) for suffix in PATHS))

@@ -14,7 +14,7 @@ import pytest
 
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup import hooks as setup_installer
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.tool_settings import ToolSettings
 from testing import httpserver
 from testing.installation import PROJECT
 from testing.machine import PATHS, tool_run
@@ -70,8 +70,8 @@ def test_the_hook_imports_nothing_heavy() -> None:
 
 
 def test_places_without_variables_are_the_usual_ones() -> None:
-    places = Settings.read("tool", "Tool", {}).places
-    assert (places.install_dir, places.link, places.desktop_file) == (
+    paths = ToolSettings.read("tool", "Tool", {}).paths
+    assert (paths.install_dir, paths.link, paths.desktop_file) == (
         "/opt/tool",
         "/usr/local/bin/tool",
         "/usr/share/applications/tool.desktop",

@@ -11,7 +11,7 @@ import pytest
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.macos import is_installed
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.tool_settings import ToolSettings
 from host.errors import OperationError
 from testing.machine import tool_run
 
@@ -53,7 +53,7 @@ class Mac:
         return log.read_text().splitlines() if log.exists() else []
 
     def listed(self) -> bool:
-        return is_installed(Settings.read("tool", "Tool", self.environ))
+        return is_installed(ToolSettings.read("tool", "Tool", self.environ))
 
 
 @pytest.fixture

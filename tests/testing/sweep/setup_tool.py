@@ -1,4 +1,4 @@
-"""The ground of a sweep: places for a tool, and one action of `setup`."""
+"""The ground of a sweep: paths for a tool, and one action of `setup`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import install, swap
-from builtin_plugins.setup.tool_settings import Settings
+from builtin_plugins.setup.tool_settings import ToolSettings
 from host.errors import HostError
 from testing.sweep.ground import Ground, Outcome, in_fork
 
@@ -27,7 +27,7 @@ _OPTIONS = {"install": [], "upgrade": ["--upgrade"], "uninstall": ["--uninstall"
 
 
 class Tool(Ground):
-    """Places below `root`; `action` is an option's word, or put and put new: the elevated step."""
+    """Paths below `root`; `action` is an option's word, or put and put new: the elevated step."""
 
     def __init__(
         self,
@@ -73,9 +73,9 @@ class Tool(Ground):
         """Prepare a version as an unprivileged run does before it asks for the elevated step."""
         self.prepared = self.place.parent / "prepared"
         self.prepared.mkdir()
-        self.settings = Settings.read("tool", "Tool", self._environ(self.target))
+        self.settings = ToolSettings.read("tool", "Tool", self._environ(self.target))
         reporter = Reporter("cli", True, False, self.settings.environ)
-        self.application = install.bring(self.settings, reporter, str(self.prepared))
+        self.application = install.fetch(self.settings, reporter, str(self.prepared))
 
     def restore(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)
@@ -86,7 +86,7 @@ class Tool(Ground):
         if not self.action.startswith("put"):
             options = [*_OPTIONS[self.action], "--quiet"]
             return _told(lambda: setup.run(options, environ, "linux"))
-        arguments = [*self.settings.places, *self.application]
+        arguments = [*self.settings.paths, *self.application]
         return _told(lambda: swap.main(arguments))
 
     def state(self) -> str:

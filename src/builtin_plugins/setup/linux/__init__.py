@@ -1,1 +1,1 @@
-"""`setup` on Linux: `install` prepares a version, `swap` makes it current; `state` only reads."""
+"""`setup` on Linux: `install` prepares a version, `swap` makes it current, `ownership` reads."""

@@ -11,75 +11,75 @@ from builtin_plugins.io.archive import Rules, extract
 from builtin_plugins.io.download import download
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.setup.linux import state, swap
-from builtin_plugins.setup.tool_settings import Settings, variable
+from builtin_plugins.setup.linux import ownership, swap
+from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import OperationError
 
-_LARGEST = Rules(members=100_000, size=8 << 30)
+_LIMITS = Rules(members=100_000, size=8 << 30)
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # the first bytes of a picture
-_FETCHED_ICON = os.path.join(state.MARK, "icon")
+_FETCHED_ICON = os.path.join(ownership.MARK, "icon")
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
 
-def installed_as(settings: Settings) -> str:
+def installed_as(settings: ToolSettings) -> str:
     """Return the path of the installed command, "" if the tool is not installed.
 
     Leftovers of interrupted runs are removed if the caller may write to the directory.
     """
-    places = settings.places
+    paths = settings.paths
     with suppress(OSError, OperationError):
-        if state.owns_directory(places):
-            with state.store_of(places).exclusive():
-                swap.clear(places)
-    return places.link if state.is_installed(places) else ""
+        if ownership.owns_directory(paths):
+            with ownership.store_of(paths).exclusive():
+                swap.clear(paths)
+    return paths.link if ownership.is_installed(paths) else ""
 
 
-def install(settings: Settings, reporter: Reporter) -> str:
+def install(settings: ToolSettings, reporter: Reporter) -> str:
     """Install the latest version and return its command.
 
     If it raises OSError or OperationError, nothing has changed. The address, permissions and
     existing files are checked before the download. Only the last step may use sudo.
     """
-    places = settings.places
+    paths = settings.paths
     try:
         fetchable(settings.values["DOWNLOAD_URL"])
     except OperationError as refusal:
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(f"{name}: {refusal}") from None
-    state.refuse_foreign(places)
-    sudo = swap.find_sudo(places, settings.environ)
+    ownership.refuse_foreign(paths)
+    sudo = swap.find_sudo(paths, settings.environ)
     if sudo is None:
-        for problem in swap.install(places, partial(bring, settings, reporter)):
+        for problem in swap.install(paths, partial(fetch, settings, reporter)):
             reporter.warn(str(problem))
     else:
         # root copies the prepared files from here; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            swap.run_with_sudo(sudo, settings, reporter, partial(bring, settings, reporter, stage))
-    if places.bin_dir not in settings.environ.get("PATH", places.bin_dir).split(":"):
-        reporter.warn(f"{places.bin_dir} is not on your PATH")
-    return places.link
+            swap.run_with_sudo(sudo, settings, reporter, partial(fetch, settings, reporter, stage))
+    if paths.bin_dir not in settings.environ.get("PATH", paths.bin_dir).split(":"):
+        reporter.warn(f"{paths.bin_dir} is not on your PATH")
+    return paths.link
 
 
-def uninstall(settings: Settings, reporter: Reporter) -> bool:
+def uninstall(settings: ToolSettings, reporter: Reporter) -> bool:
     """Remove the application, link and menu entry that setup made; return whether any existed."""
-    places = settings.places
-    is_own = state.owners(places)
+    paths = settings.paths
+    is_own = ownership.owned_paths(paths)
     for path in is_own:
         if is_own[path] is False:
             reporter.warn(f"{path} is kept: setup did not create it")
     if True in is_own.values():
-        sudo = swap.find_sudo(places, settings.environ)
+        sudo = swap.find_sudo(paths, settings.environ)
         if sudo is None:
-            swap.uninstall(places)
+            swap.uninstall(paths)
         else:
-            swap.run_with_sudo(sudo, settings, reporter, tuple)
-    if state.is_installed(places):
+            swap.run_with_sudo(sudo, settings, reporter)
+    if ownership.is_installed(paths):
         raise OperationError(f"{settings.name} is kept: setup did not install it")
     return True in is_own.values()
 
 
-def bring(settings: Settings, reporter: Reporter, stage: str) -> swap.Application:
+def fetch(settings: ToolSettings, reporter: Reporter, stage: str) -> swap.Application:
     """Fetch the latest version and unpack it in `stage`, unless the store already has it."""
     seconds = float(settings.values["TIMEOUT"] or 3600)
     address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
@@ -88,49 +88,49 @@ def bring(settings: Settings, reporter: Reporter, stage: str) -> swap.Applicatio
     with reporter.progress(settings.name) as progress:
         checksum = download(address, archive, seconds=seconds, sha256=sha256, progress=progress)
     version = checksum[:12]
-    store = state.store_of(settings.places)
-    tree, source = store.path(version), ""
-    if version not in store.versions() or not _find_launcher(tree, settings):
-        tree = source = os.path.join(stage, "new")
+    store = ownership.store_of(settings.paths)
+    directory, staged = store.path(version), ""
+    if version not in store.versions() or not _find_launcher(directory, settings):
+        directory = staged = os.path.join(stage, "new")
         reporter.info("Unpacking")
-        extract(archive, Path(tree), shown(address), _LARGEST)
-        _complete(tree, settings, reporter)
+        extract(archive, Path(directory), shown(address), _LIMITS)
+        _complete(directory, settings, reporter)
     archive.unlink()
-    launcher, icon = _find_launcher(tree, settings), _find_icon(tree, settings)
+    launcher, icon = _find_launcher(directory, settings), _find_icon(directory, settings)
     reporter.debug(f"version {version}, launcher {launcher}, icon {icon or 'none'}")
     icon = os.path.join(store.link, icon) if icon else ""
-    return swap.Application(version, launcher, _menu_entry(settings, icon), source)
+    return swap.Application(version, launcher, _menu_text(settings, icon), staged)
 
 
-def _complete(tree: str, settings: Settings, reporter: Reporter) -> None:
+def _complete(directory: str, settings: ToolSettings, reporter: Reporter) -> None:
     """Add setup's own files to the application. Raises OperationError if it has no launcher."""
-    if not _find_launcher(tree, settings):
+    if not _find_launcher(directory, settings):
         tried = ", ".join(_launchers(settings))
         raise OperationError(f"the archive has no program to start (looked for {tried})")
-    own = os.path.join(tree, state.MARK)
+    own = os.path.join(directory, ownership.MARK)
     make_directory(own, 0o755)
     write_file(os.path.join(own, settings.tool), "", 0o644)
     if settings.values["ICON_URL"]:
         try:
-            _fetch_icon(Path(tree, _FETCHED_ICON), settings.values["ICON_URL"])
+            _fetch_icon(Path(directory, _FETCHED_ICON), settings.values["ICON_URL"])
         except OperationError as failure:
             reporter.warn(f"icon: {failure}")
 
 
-def _launchers(settings: Settings) -> tuple[str, ...]:
+def _launchers(settings: ToolSettings) -> tuple[str, ...]:
     name, tool, launcher = settings.name, settings.tool, settings.values["LAUNCHER"]
     usual = (name, tool, name.replace(" ", ""), name.lower(), f"bin/{tool}")
     return (launcher,) if launcher else usual
 
 
-def _find_launcher(tree: str, settings: Settings) -> str:
-    return next((one for one in _launchers(settings) if state.is_program(tree, one)), "")
+def _find_launcher(directory: str, settings: ToolSettings) -> str:
+    return next((one for one in _launchers(settings) if ownership.is_program(directory, one)), "")
 
 
-def _find_icon(tree: str, settings: Settings) -> str:
-    """Return the path in `tree` of the fetched icon, or else of the archive's own, or ""."""
+def _find_icon(directory: str, settings: ToolSettings) -> str:
+    """Return the path in `directory` of the fetched icon, or else of the archive's own, or ""."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
-    return next((one for one in icons if state.is_file(tree, one)), "")
+    return next((one for one in icons if ownership.is_file(directory, one)), "")
 
 
 def _fetch_icon(icon: Path, address: str) -> None:
@@ -141,17 +141,17 @@ def _fetch_icon(icon: Path, address: str) -> None:
         raise OperationError("the server did not send a picture")
 
 
-def _menu_entry(settings: Settings, icon: str) -> str:
+def _menu_text(settings: ToolSettings, icon: str) -> str:
     """Return the menu entry (Desktop Entry Specification 1.5)."""
     lines = [
         "[Desktop Entry]",
         "Type=Application",
         f"Name={settings.name.translate(_STRING_ESCAPES)}",
-        f"Exec={_command(settings.places.link).translate(_STRING_ESCAPES)} %U",
+        f"Exec={_command(settings.paths.link).translate(_STRING_ESCAPES)} %U",
         *([f"Icon={icon.translate(_STRING_ESCAPES)}"] if icon else []),
         "Terminal=false",
         f"Categories={settings.values['CATEGORIES']}",
-        state.menu_mark(settings.tool),
+        ownership.menu_mark(settings.tool),
     ]
     return "".join(f"{line}\n" for line in lines)
 

@@ -22,8 +22,8 @@ from builtin_plugins.io.files.undo import (
     undoing,
 )
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.setup.linux import state
-from builtin_plugins.setup.tool_settings import PATHS, Places, Settings, variable
+from builtin_plugins.setup.linux import ownership
+from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, ToolSettings, variable
 from builtin_plugins.store import staging
 from host import HostError, Messages, OperationError, find_program
 
@@ -33,83 +33,83 @@ _write_menu = partial(atomic.write_file, mode=0o644)
 class Application(NamedTuple):
     """A version to install: its name, the launcher's path in it, and the text of the menu entry.
 
-    `source` is its directory, "" if it is already in the store.
+    `staged` is its directory, "" if it is already in the store.
     """
 
     version: str
     launcher: str
     menu: str
-    source: str
+    staged: str
 
 
-def install(places: Places, prepare: Callable[[str], Application]) -> list[OperationError]:
+def install(paths: ToolPaths, prepare: Callable[[str], Application]) -> list[OperationError]:
     """Call `prepare` with a staging directory, and install the version that it prepares there.
 
     If a step fails, everything is undone, and OSError or OperationError is raised. Returns an error
     for each old version that cannot be removed.
     """
-    store = state.store_of(places)
+    store = ownership.store_of(paths)
     with store.exclusive():
-        clear(places)
-        with staging(places.install_dir) as stage:
-            _swap_in(places, prepare(stage))
+        clear(paths)
+        with staging(paths.install_dir) as stage:
+            _swap_in(paths, prepare(stage))
             return store.collect()
 
 
-def _swap_in(places: Places, application: Application) -> None:
-    store = state.store_of(places)
-    version, launcher, menu, source = application
-    state.refuse_foreign(places)  # other files may have appeared during the download
-    if not state.is_program(source or store.path(version), launcher):
-        raise OperationError(f"{source or store.path(version)} has no program {launcher}")
+def _swap_in(paths: ToolPaths, application: Application) -> None:
+    store = ownership.store_of(paths)
+    version, launcher, menu, staged = application
+    ownership.refuse_foreign(paths)  # other files may have appeared during the download
+    if not ownership.is_program(staged or store.path(version), launcher):
+        raise OperationError(f"{staged or store.path(version)} has no program {launcher}")
     with signals_blocked(), undoing() as undo:
-        for path in (places.link, places.desktop_file):
+        for path in (paths.link, paths.desktop_file):
             atomic.make_directory(os.path.dirname(path), 0o755, undo)
-        if source:
-            store.commit(source, version, undo)
+        if staged:
+            store.commit(staged, version, undo)
         target = os.path.join(store.link, launcher)
         if version != store.current:
-            if state.is_installed(places) and os.readlink(places.link) != target:
+            if ownership.is_installed(paths) and os.readlink(paths.link) != target:
                 # The new version may lack the old launcher: link directly to the old version.
-                _replace(atomic.write_link, places.link, os.path.realpath(places.link), undo)
+                _replace(atomic.write_link, paths.link, os.path.realpath(paths.link), undo)
             store.activate(version, undo)
-        _replace(_write_menu, places.desktop_file, menu, undo)
-        _replace(atomic.write_link, places.link, target, undo)
-    atomic.sync_directory(places.bin_dir)
+        _replace(_write_menu, paths.desktop_file, menu, undo)
+        _replace(atomic.write_link, paths.link, target, undo)
+    atomic.sync_directory(paths.bin_dir)
 
 
-def uninstall(places: Places) -> None:
+def uninstall(paths: ToolPaths) -> None:
     """Remove the link, menu entry and application. Raises OSError or OperationError.
 
     After an error, nothing has changed, unless the error names a version that cannot be removed.
     """
-    store = state.store_of(places)
+    store = ownership.store_of(paths)
     with store.exclusive():
-        is_own = state.owners(places)
+        is_own = ownership.owned_paths(paths)
         with signals_blocked(), undoing() as undo:
-            for write, path in (_write_menu, places.desktop_file), (atomic.write_link, places.link):
+            for write, path in (_write_menu, paths.desktop_file), (atomic.write_link, paths.link):
                 if is_own[path]:
                     _replace(write, path, None, undo)
-            if is_own[places.install_dir]:
+            if is_own[paths.install_dir]:
                 store.activate("", undo)
-        for problem in clear(places):
+        for problem in clear(paths):
             raise problem
 
 
-def clear(places: Places) -> list[OperationError]:
+def clear(paths: ToolPaths) -> list[OperationError]:
     """Remove leftovers of interrupted changes; return an error for each that cannot be removed."""
-    for path in (places.link, places.desktop_file):
+    for path in (paths.link, paths.desktop_file):
         atomic.discard(atomic.temporary(path))
     # An interrupted change may have left the link pointing directly to a version.
-    real = os.path.relpath(os.path.realpath(places.link), os.path.realpath(places.install_dir))
-    return state.store_of(places).collect(keep=[real.partition("/")[0]])
+    real = os.path.relpath(os.path.realpath(paths.link), os.path.realpath(paths.install_dir))
+    return ownership.store_of(paths).collect(keep=[real.partition("/")[0]])
 
 
 def _replace(
     write: Callable[[str, str], None], path: str, new: str | None, undo: ExitStack
 ) -> None:
     """Write `new` to the file or link at `path`, or remove that if `new` is None."""
-    former = os.readlink(path) if os.path.islink(path) else state.read_text(path)
+    former = os.readlink(path) if os.path.islink(path) else ownership.read_text(path)
     if new != former:
         _set(write, path, new)
         undo.callback(_set, write, path, former)
@@ -122,16 +122,16 @@ def _set(write: Callable[[str, str], None], path: str, content: str | None) -> N
         write(path, content)
 
 
-def find_sudo(places: Places, environ: Mapping[str, str]) -> str | None:
+def find_sudo(paths: ToolPaths, environ: Mapping[str, str]) -> str | None:
     """Return the path of sudo on PATH, or None if the caller may write to all directories.
 
     Raises OperationError with the names of the directories if sudo is needed but missing.
     """
-    changed = (places.install_dir, places.bin_dir, os.path.dirname(places.desktop_file))
+    changed = (paths.install_dir, paths.bin_dir, os.path.dirname(paths.desktop_file))
     missing = list(dict.fromkeys(filter(None, map(_closed_directory, changed))))
     sudo = find_program("sudo", environ)
     if missing and sudo is None:
-        names = ", ".join(variable(places.tool, suffix) for suffix in PATHS)
+        names = ", ".join(variable(paths.tool, suffix) for suffix in PATHS)
         what = f"no permission to write to {', '.join(missing)}, and sudo is not installed"
         raise OperationError(what, f"run setup as root, or set {names} to your own paths")
     return sudo if missing else None
@@ -154,19 +154,22 @@ def _closed_directory(path: str) -> str:
 
 
 def run_with_sudo(
-    sudo: str, settings: Settings, reporter: Reporter, prepare: Callable[[], Sequence[str]]
+    sudo: str,
+    settings: ToolSettings,
+    reporter: Reporter,
+    prepare: Callable[[], Application] | None = None,
 ) -> None:
-    """Use sudo to install the application that `prepare` returns, or to uninstall if it returns ().
+    """Use sudo to install the application that `prepare` returns; without `prepare`, uninstall.
 
     The need for sudo is reported before `prepare` is called. Raises OperationError with the output
     of sudo.
     """
-    places = settings.places
-    changed = f"{places.install_dir}, {places.link} and {places.desktop_file}"
+    paths = settings.paths
+    changed = f"{paths.install_dir}, {paths.link} and {paths.desktop_file}"
     reporter.info(f"sudo is needed to change {changed}")
     # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
-    command += [*places, *prepare()]
+    command += [*paths, *(prepare() if prepare else ())]
     # Ctrl-C also reaches sudo, and the elevated step undoes its work.
     with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
         _, printed = process.communicate()
@@ -181,26 +184,26 @@ def run_with_sudo(
 def main(arguments: Sequence[str]) -> int:
     """Install a version, or uninstall. Raises HostError.
 
-    The arguments are the fields of `Places`, followed by those of `Application` to install.
+    The arguments are the fields of `ToolPaths`, followed by those of `Application` to install.
     """
-    places = Places(*arguments[: len(Places._fields)])
-    application = arguments[len(places) :]
+    paths = ToolPaths(*arguments[: len(ToolPaths._fields)])
+    application = arguments[len(paths) :]
     with os_errors_explained():
         if application:
-            for problem in install(places, partial(_copy, Application(*application))):
+            for problem in install(paths, partial(_copy, Application(*application))):
                 Messages("setup", {}).line(str(problem))
         else:
-            uninstall(places)
+            uninstall(paths)
     return 0
 
 
 def _copy(application: Application, stage: str) -> Application:
     """Copy the files that the caller of sudo prepared, so that root owns them."""
-    if not application.source:
+    if not application.staged:
         return application
-    tree = os.path.join(stage, "new")
-    atomic.copy_tree(application.source, tree)
-    return application._replace(source=tree)
+    directory = os.path.join(stage, "new")
+    atomic.copy_tree(application.staged, directory)
+    return application._replace(staged=directory)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux.state import is_installed
+from builtin_plugins.setup.linux.ownership import is_installed
 from builtin_plugins.setup.linux.swap import find_sudo
-from builtin_plugins.setup.tool_settings import Places, Settings
+from builtin_plugins.setup.tool_settings import ToolPaths, ToolSettings
 from host.errors import HostError, OperationError, UsageError
 from host.run.text import printable
 from testing import httpserver
@@ -29,7 +29,7 @@ from testing.machine import NOBODY, PATHS, RUN, as_nobody, needs, tool_run, vali
 
 
 class Desk:
-    """A tool's places in a temporary directory, and runs of its `setup` command."""
+    """A tool's paths in a temporary directory, and runs of its `setup` command."""
 
     def __init__(self, root: Path, site: httpserver.Site, run: dict[str, str]) -> None:
         self.root, self.site, self.tool_run = root, site, run
@@ -557,10 +557,10 @@ def test_a_directory_that_another_run_removes_needs_no_sudo(tmp_path: Path) -> N
     own = tmp_path / "opt" / "tool"
     own.parent.mkdir()
     code = "import os, sys\nwhile True: os.mkdir(sys.argv[1]); os.rmdir(sys.argv[1])"
-    places = Places("tool", str(own), str(tmp_path), str(tmp_path / "tool.desktop"))
+    paths = ToolPaths("tool", str(own), str(tmp_path), str(tmp_path / "tool.desktop"))
     with subprocess.Popen([sys.executable, "-c", code, str(own)]) as other:
         try:
-            answers = {find_sudo(places, {}) for _ in range(20_000)}
+            answers = {find_sudo(paths, {}) for _ in range(20_000)}
         finally:
             other.kill()
     assert answers == {None}
@@ -646,15 +646,15 @@ def test_modes_do_not_follow_the_umask(desk: Desk) -> None:
 
 
 def test_only_a_link_to_an_executable_inside_counts_as_installed(desk: Desk) -> None:
-    places = Settings.read("tool", "Tool", desk.environ).places
-    assert not is_installed(places)
+    paths = ToolSettings.read("tool", "Tool", desk.environ).paths
+    assert not is_installed(paths)
     desk.run()
-    assert is_installed(places)
+    assert is_installed(paths)
     (desk.install_dir / "current/app/Tool").chmod(0o644)
-    assert not is_installed(places)
+    assert not is_installed(paths)
     desk.link.unlink()
     desk.link.symlink_to("/bin/true")
-    assert not is_installed(places)
+    assert not is_installed(paths)
 
 
 def test_a_second_tool_needs_other_variables_only(

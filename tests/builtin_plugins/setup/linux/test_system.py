@@ -260,9 +260,9 @@ def test_sudo_is_the_first_on_the_callers_path() -> None:
         (folder / "sudo").chmod(0o755)
         code = (
             "import os\n"
-            "from builtin_plugins.setup.linux.swap import Places, find_sudo\n"
-            "places = Places('t', '/opt/t', '/usr/local/bin', '/usr/share/t.desktop')\n"
-            "print(find_sudo(places, os.environ))"
+            "from builtin_plugins.setup.linux.swap import ToolPaths, find_sudo\n"
+            "paths = ToolPaths('t', '/opt/t', '/usr/local/bin', '/usr/share/t.desktop')\n"
+            "print(find_sudo(paths, os.environ))"
         )
         found = subprocess.check_output(
             [*start, sys.executable, "-c", code],

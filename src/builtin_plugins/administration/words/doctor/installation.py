@@ -19,7 +19,7 @@ from builtin_plugins.io.files.atomic import remove_tree
 from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
-from builtin_plugins.setup.hooks import ENTRYPOINT, settings_of
+from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store import abandoned
 from host import HostError, OperationError, Problem, find_program, version_problem
 from host.cli.ask_trust import project_contents
@@ -164,7 +164,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
         left += filter(os.path.isdir, [VenvCopy().path])
     for command in subject.commands:
         if command.definition.entrypoint == ENTRYPOINT:
-            left += abandoned(settings_of(command, subject.environ).places.install_dir)
+            left += abandoned(tool_settings_of(command, subject.environ).paths.install_dir)
     for path in left:
         text = f"{path} is a leftover of an interrupted change"
         yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_tree, path))
