@@ -23,8 +23,8 @@ from host import HostError, PluginError, Problem, Record
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
-TREE = "tree"
-RECORD = "entry.json"  # beside the tree: the version's entry, written only by this program
+FILES = "tree"  # in a version: the directory of its files
+ENTRY_FILE = "entry.json"  # beside it: the version's entry, written only by this program
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -98,16 +98,16 @@ def store_of(plugins_dir: str, name: str) -> Store:
     """Return the kept versions of a plugin; the link to the current one is `plugins/<name>`."""
 
     def is_own(path: str) -> bool:
-        return recorded(path) is not None
+        return read_kept_entry(path) is not None
 
     link = os.path.join(plugins_dir, name)
-    return Store(os.path.join(plugins_dir, VERSIONS, name), link, is_own, TREE)
+    return Store(os.path.join(plugins_dir, VERSIONS, name), link, is_own, FILES)
 
 
-def recorded(version: str) -> Entry | None:
+def read_kept_entry(version: str) -> Entry | None:
     """Return the entry of the kept version at a path, None if this program did not make it."""
     try:
-        entry = read_entry(read_object(os.path.join(version, RECORD)))
+        entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
     except (HostError, OSError):
         return None
     return entry if version.endswith(f"/{entry.name}/{entry.version_dir}") else None

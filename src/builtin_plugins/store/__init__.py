@@ -60,10 +60,10 @@ class Store:
 
     def versions(self, without: Collection[str] = ()) -> list[str]:
         """Return the complete versions, sorted, except those in `without`."""
-        names = sorted(os.listdir(self.directory)) if atomic.is_tree(self.directory) else []
+        names = sorted(os.listdir(self.directory)) if atomic.is_real_dir(self.directory) else []
         candidates = [one for one in names if not one.startswith(".") and one not in without]
         paths = {one: self.path(one) for one in candidates}
-        return [one for one, path in paths.items() if atomic.is_tree(path) and self._is_own(path)]
+        return [one for one, at in paths.items() if atomic.is_real_dir(at) and self._is_own(at)]
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -126,7 +126,7 @@ class Store:
                 grave = self._grave(name)
                 os.rename(path, grave)
                 path = grave
-            atomic.remove_tree(path)
+            atomic.remove_path(path)
         except OSError as failure:
             why = f"{path} cannot be removed: {failure.strerror}"
             yield OperationError(why, f"rm -r {shlex.quote(path)}")
@@ -157,14 +157,14 @@ def staging(directory: str) -> Iterator[str]:
             yield path
     finally:
         with suppress(OSError):
-            atomic.remove_tree(path)
+            atomic.remove_path(path)
 
 
 def remove_abandoned(directory: str) -> None:
     """Remove the stages of interrupted changes from a directory, as far as possible."""
     for path in abandoned(directory):
         with suppress(OSError):
-            atomic.remove_tree(path)
+            atomic.remove_path(path)
 
 
 def abandoned(directory: str) -> list[str]:

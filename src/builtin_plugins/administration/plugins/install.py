@@ -11,7 +11,7 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction, registry_transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
-from builtin_plugins.plugins_folder.directory import RECORD, store_of
+from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
 from builtin_plugins.plugins_folder.registry import NAME_RULE, Entry, is_plugin_name, read_registry
 from host import HostError, PluginError
 from host.cli.session import Session
@@ -78,11 +78,11 @@ def install(
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
     """Move the staged version, if any, and its record to the directory of kept versions."""
-    if os.path.isdir(tx.tree):
+    if os.path.isdir(tx.files):
         store = store_of(tx.plugins_dir, entry.name)
-        version = os.path.dirname(tx.tree)
+        version = os.path.dirname(tx.files)
         os.chmod(version, mode_below(tx.plugins_dir))
-        write_file(os.path.join(version, RECORD), json.dumps(entry.fields(), indent=2))
+        write_file(os.path.join(version, ENTRY_FILE), json.dumps(entry.fields(), indent=2))
         make_directory(store.directory)
         store.commit(version, entry.version_dir, undo)
 

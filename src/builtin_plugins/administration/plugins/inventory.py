@@ -114,7 +114,7 @@ def named_plugin(session: Session, name: str, rows: list[KnownPlugin] | None = N
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, including the current one."""
     store = directory.store_of(plugins_dir, entry.name)
-    found = (directory.recorded(store.path(version)) for version in entry.versions)
+    found = (directory.read_kept_entry(store.path(version)) for version in entry.versions)
     return [one for one in found if one is not None]
 
 

@@ -18,7 +18,7 @@ from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
     find_directory_plugins,
     names_in,
-    recorded,
+    read_kept_entry,
     store_of,
 )
 from builtin_plugins.plugins_folder.json_object import read_object
@@ -118,7 +118,7 @@ def _registry(plugins_dir: str) -> Registry:
         registry = effective_registry(plugins_dir)
         for name in names_in(plugins_dir):
             store = store_of(plugins_dir, name)
-            entry = recorded(store.path(store.current)) if store.current else None
+            entry = read_kept_entry(store.path(store.current)) if store.current else None
             if entry and name not in {*registry.entries, *registry.refused}:
                 registry.put(entry)
     return registry

@@ -24,7 +24,7 @@ from host.run.installation import Layout, xdg_home
 # Linux splits a shebang at its first blank and reads only 255 bytes of it.
 _LONGEST_SHEBANG = 250
 
-_RECORD = "cli-host-installations"
+_INSTALLATIONS = "cli-host-installations"
 _LARGEST = 1 << 14  # size limit of a launcher, in bytes
 
 
@@ -118,7 +118,7 @@ def remember(root: str) -> None:
     if sys.prefix == sys.base_prefix or "\n" in root:
         return
     line = os.fsencode(f"{root}\n")
-    with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "a+b") as file:
+    with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "a+b") as file:
         file.seek(0)
         if line not in file.readlines():
             file.write(line)
@@ -130,11 +130,11 @@ def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
     Launchers in the usual places are also searched for, because a tool that recreates the
     environment removes the record of installations.
     """
-    recorded: list[str] = []
-    with suppress(OSError), open(os.path.join(sys.prefix, _RECORD), "rb") as file:
-        recorded = os.fsdecode(file.read()).split("\n")[:-1]
+    known: list[str] = []
+    with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "rb") as file:
+        known = os.fsdecode(file.read()).split("\n")[:-1]
     usual = [os.path.dirname(os.path.dirname(one)) for one in usual_launchers(root, environ)]
-    found = sorted({*map(os.path.realpath, recorded), *usual} - {os.path.realpath(root)})
+    found = sorted({*map(os.path.realpath, known), *usual} - {os.path.realpath(root)})
     return [one for one in found if launchers_in(os.path.join(one, "core"))]
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import host
 from builtin_plugins.administration import templates
-from builtin_plugins.io.files.atomic import is_tree, write_file
+from builtin_plugins.io.files.atomic import is_real_dir, write_file
 from builtin_plugins.io.git import Git
 from host.hookspecs import OWN_DISTRIBUTION
 
@@ -18,7 +18,7 @@ IN_CORE = ("cli.json", "lib", "schema")
 NAME_RULE = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 TEAM_SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, unless it is a git repository
-RECORD = "core/lib/.shipped"  # the checksums of shipped files, as sha256sum prints them
+HASHES = "core/lib/.shipped"  # of the shipped files, as sha256sum prints them
 
 _GIT_SECONDS = 60.0  # time limit for `git ls-files`
 _SHIPPED = (  # an explicit list, because a checkout also contains other files
@@ -31,17 +31,17 @@ _SHIPPED = (  # an explicit list, because a checkout also contains other files
 
 
 class ShippedFile(NamedTuple):
-    """A file at `source`; in an installation, its path is `relative`."""
+    """A file at `original`; in an installation, its path is `relative`."""
 
     relative: Path
-    source: Path
+    original: Path
 
     @property
-    def is_programs(self) -> bool:
+    def is_own(self) -> bool:
         """Whether this program updates the file; other files belong to the user."""
         return self.relative.parts[:2] in (("core", "lib"), ("core", "schema"))
 
-    def became(self, root: str) -> str:
+    def state_in(self, root: str) -> str:
         """Return the file's state in an installation.
 
         "same"     the file of this version
@@ -54,9 +54,9 @@ class ShippedFile(NamedTuple):
         if os.path.islink(path) or not os.path.isfile(path):
             return "changed"
         content = Path(path).read_bytes()
-        if content == self.source.read_bytes():
+        if content == self.original.read_bytes():
             return "same"
-        return "stale" if self.checksum(content) in _recorded(root) else "changed"
+        return "stale" if self.checksum(content) in _read_hashes(root) else "changed"
 
     def checksum(self, content: bytes) -> str:
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
@@ -67,9 +67,9 @@ def shipped_files() -> Iterator[ShippedFile]:
     skeleton = _skeleton()
     for name in _SHIPPED:
         top = skeleton / name
-        for source in sorted(top.rglob("*")) if top.is_dir() else [top]:
-            if source.is_file() and source.parent.name != "__pycache__":
-                yield ShippedFile(source.relative_to(skeleton), source)
+        for original in sorted(top.rglob("*")) if top.is_dir() else [top]:
+            if original.is_file() and original.parent.name != "__pycache__":
+                yield ShippedFile(original.relative_to(skeleton), original)
     yield ShippedFile(GITIGNORE, gitignore())
 
 
@@ -119,15 +119,15 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
         names = [*os.listdir(root), *os.listdir(os.path.join(root, "core"))]
         examples = names == ["core", "cli.json"]
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
-        wanted = examples or file.is_programs or file.relative == GITIGNORE
+        wanted = examples or file.is_own or file.relative == GITIGNORE
         path = os.path.join(root, file.relative)
         if wanted and file.relative not in without and not os.path.lexists(path):
             is_config = file.relative == CLI_JSON
-            content = cli_json(program) if is_config else file.source.read_bytes()
+            content = cli_json(program) if is_config else file.original.read_bytes()
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            write_file(path, content, file.source.stat().st_mode & 0o777)
+            write_file(path, content, file.original.stat().st_mode & 0o777)
             made += 1
-    _record(root, own_files(root))
+    _write_hashes(root, own_files(root))
     return made
 
 
@@ -138,8 +138,8 @@ def own_files(root: str) -> list[ShippedFile]:
     are also left out. Raises OperationError if git fails.
     """
     tracked = _tracked(root)
-    own = (file for file in shipped_files() if file.is_programs and file.relative not in tracked)
-    return [file for file in own if is_tree(os.path.join(root, file.relative.parent))]
+    own = (file for file in shipped_files() if file.is_own and file.relative not in tracked)
+    return [file for file in own if is_real_dir(os.path.join(root, file.relative.parent))]
 
 
 def _tracked(root: str) -> set[Path]:
@@ -157,27 +157,27 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
     if is_checkout(root):
         return
     files = own_files(root)
-    _record(root, files)  # before the writes: an interrupted update must leave no unrecorded file
+    _write_hashes(root, files)  # first: an interrupted update must leave no unrecorded file
     for file in files:
-        path, became = os.path.join(root, file.relative), file.became(root)
-        if became == "stale":
-            write_file(path, file.source.read_bytes())
-        elif became == "changed":
+        path, state = os.path.join(root, file.relative), file.state_in(root)
+        if state == "stale":
+            write_file(path, file.original.read_bytes())
+        elif state == "changed":
             warn(f"{path}: kept because you changed it; this version contains a different file")
 
 
-def _record(root: str, files: Iterable[ShippedFile]) -> None:
+def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
     """Record the checksums of files of this version, so that later versions find changed files."""
-    known = _recorded(root)
-    lines = {file.checksum(file.source.read_bytes()) for file in files} - known
-    path = os.path.join(root, RECORD)
-    if lines and is_tree(os.path.dirname(path)) and Path(RECORD) not in _tracked(root):
+    known = _read_hashes(root)
+    lines = {file.checksum(file.original.read_bytes()) for file in files} - known
+    path = os.path.join(root, HASHES)
+    if lines and is_real_dir(os.path.dirname(path)) and Path(HASHES) not in _tracked(root):
         by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
         write_file(path, "".join(f"{one}\n" for one in by_path))
 
 
-def _recorded(root: str) -> set[str]:
+def _read_hashes(root: str) -> set[str]:
     try:
-        return {*Path(root, RECORD).read_text(encoding="utf-8").splitlines()}
+        return {*Path(root, HASHES).read_text(encoding="utf-8").splitlines()}
     except (OSError, ValueError):
         return set()

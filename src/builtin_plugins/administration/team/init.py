@@ -57,7 +57,7 @@ def init_from(
             atomic.make_directory(above)
             with staged_change(session, above, timeout) as tx:
                 fetch(source, tx)
-                name = name or _own_name(tx.tree, source) or session.program
+                name = name or _own_name(tx.files, source) or session.program
                 root = _root(session, directory, name)
                 if not _has_config(root):
                     _make(source, root, name, tx, yes=yes)
@@ -84,18 +84,18 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
     )
 
 
-def _own_name(tree: str, source: PluginSource) -> str:
+def _own_name(root: str, source: PluginSource) -> str:
     """Return the name in the source's cli.json in lower case, "" if it cannot name a program."""
-    path = _config_file(tree)
-    if not _has_config(tree):
+    path = _config_file(root)
+    if not _has_config(root):
         return ""
     try:
         config = read_config(path)
     except HostError as error:
         problem = error.problem.replaced("core/cli.json", error.problem.text)
         raise type(error)(problem.inside(source.entry.source)) from None
-    inside = os.path.realpath(os.path.join(tree, config.plugins_dir))
-    if not inside.startswith(os.path.join(os.path.realpath(tree), "")):
+    inside = os.path.realpath(os.path.join(root, config.plugins_dir))
+    if not inside.startswith(os.path.join(os.path.realpath(root), "")):
         what = "core/cli.json: plugins_dir must be inside the installation"
         raise OperationError(f"{source.entry.source}: {what}")
     name = config.name.lower()
@@ -115,7 +115,7 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     if os.path.lexists(root) and (not os.path.isdir(root) or os.listdir(root)):
         raise OperationError(f"{root}: already exists and is not empty", _OTHER_PLACE)
     _complete(source, tx, name)
-    session, inside = tx.session, session_of(tx.session, tx.tree, name)
+    session, inside = tx.session, session_of(tx.session, tx.files, name)
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
     commands_dir = inside.installation.commands_dir
     entry = registry.Entry(name, "local")
@@ -123,22 +123,22 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     lines = command_lines({" ": found.commands.items()})
     session.show_lines(f"commands: {len(found.commands)}", *lines)
     for problem in found.problems:
-        session.messages.warn(str(problem).replace(f"{tx.tree}/", ""))
+        session.messages.warn(str(problem).replace(f"{tx.files}/", ""))
     show = partial(preview, inside, None)
     for entry in sync.lacking(inside):
         sync.bring(inside, entry, timeout=tx.seconds, show=show, keep=not entry.is_package)
     ask_to_continue("Create it?", yes, "nothing was created")
-    os.chmod(tx.tree, atomic.mode_below(os.path.dirname(root)))
-    atomic.sync_file_system(tx.tree)
+    os.chmod(tx.files, atomic.mode_below(os.path.dirname(root)))
+    atomic.sync_file_system(tx.files)
     with suppress(FileNotFoundError):
         os.rmdir(root)
-    os.rename(tx.tree, root)
+    os.rename(tx.files, root)
     atomic.sync_directory(os.path.dirname(root))
 
 
 def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     """Add missing files: the launcher, the library, cli.json and git's ignore patterns."""
-    root, launcher = tx.tree, os.path.join(tx.tree, "core", name)
+    root, launcher = tx.files, os.path.join(tx.files, "core", name)
     if os.path.lexists(launcher):
         what = f"{source.entry.source}: core/{name} is in the way of this machine's launcher"
         raise OperationError(what, f"remove it there with git rm core/{name}, or use --name")

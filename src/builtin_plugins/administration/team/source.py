@@ -9,12 +9,12 @@ import shutil
 
 from builtin_plugins.administration.plugins.sources.archive import unpack
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.sources.git import write_tree
+from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.launcher import launchers_in
 from builtin_plugins.io.archive import Rules
-from builtin_plugins.io.files.atomic import copy_tree, is_tree
+from builtin_plugins.io.files.atomic import copy_directory, is_real_dir
 from host import OperationError, UsageError
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
@@ -31,14 +31,14 @@ def team_source(text: str) -> PluginSource:
 
 
 def fetch(source: PluginSource, tx: Transaction) -> None:
-    """Write the files of a source into the new directory `tx.tree`. Raises HostError or OSError."""
+    """Write the files of a source into the new directory `tx.files`. Raises HostError, OSError."""
     if source.is_from_git:
         _clone(source, tx)
     elif source.has_checksum:
         unpack(source, _RULES, tx)
     else:
         _copy(source.address, tx)
-    check_tree(tx.tree, source.entry.source)
+    check_installation(tx.files, source.entry.source)
 
 
 def _clone(source: PluginSource, tx: Transaction) -> None:
@@ -52,9 +52,9 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
         raise OperationError(f"{address}: has no commits") from None
-    write_tree(git, "HEAD", tx.tree, address, tx.reporter.warn)
-    os.rename(git.directory, os.path.join(tx.tree, ".git"))
-    git.directory = tx.tree
+    write_commit(git, "HEAD", tx.files, address, tx.reporter.warn)
+    os.rename(git.directory, os.path.join(tx.files, ".git"))
+    git.directory = tx.files
     git("read-tree", "HEAD")
     git("update-index", "-q", "--refresh")
 
@@ -62,16 +62,16 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
 def _copy(directory: str, tx: Transaction) -> None:
     if f"{os.path.realpath(tx.area)}/".startswith(f"{os.path.realpath(directory)}/"):
         raise OperationError(f"{directory}: the new installation must not be inside its source")
-    copy_tree(directory, tx.tree, ignore=shutil.ignore_patterns(*_NOT_COPIED))
-    for path in launchers_in(os.path.join(tx.tree, "core"), anywhere=True):
+    copy_directory(directory, tx.files, ignore=shutil.ignore_patterns(*_NOT_COPIED))
+    for path in launchers_in(os.path.join(tx.files, "core"), anywhere=True):
         os.unlink(path)
 
 
-def check_tree(root: str, called: str) -> None:
-    """Raise OperationError if a fetched tree is not an installation made of real directories."""
+def check_installation(root: str, called: str) -> None:
+    """Raise OperationError if `root` is not an installation made of real directories."""
     for name in _OURS:
         path = os.path.join(root, name)
-        if os.path.lexists(path) and not is_tree(path):
+        if os.path.lexists(path) and not is_real_dir(path):
             raise OperationError(f"{called}: {name} must be a directory, not a file or a link")
     if not any(os.path.exists(os.path.join(root, one)) for one in ("core/cli.json", "commands")):
         what = f"{called}: contains neither core/cli.json nor commands/"

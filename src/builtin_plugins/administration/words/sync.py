@@ -5,13 +5,13 @@ import os
 from builtin_plugins.administration.plugins.contents import PluginVersion, read_contents
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.sources.git import write_tree
+from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program.shipped_files import is_checkout, renew
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.init import prepare_git, session_of
-from builtin_plugins.administration.team.source import check_tree
+from builtin_plugins.administration.team.source import check_installation
 from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git import check_fast_forward, fast_forward, fetch_newest
 from builtin_plugins.plugins_folder.directory import DirectoryPlugin
@@ -62,12 +62,12 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = tx.git(os.path.join(tx.area, "aside.git"))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
-    write_tree(aside, new, tx.tree, address, tx.reporter.warn)
-    check_tree(tx.tree, address)
+    write_commit(aside, new, tx.files, address, tx.reporter.warn)
+    check_installation(tx.files, address)
     commands_dir = os.path.relpath(session.installation.commands_dir, root)
     versions = [
         _commands(os.path.join(one, commands_dir), Entry(session.program, "git", commit=commit))
-        for one, commit in ((root, old), (tx.tree, new))
+        for one, commit in ((root, old), (tx.files, new))
     ]
     session.show_lines(*plan_lines(*versions))
     ask_to_continue("Update?", yes, "nothing was changed")

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from builtin_plugins.administration.program import launcher
-from builtin_plugins.administration.program.shipped_files import RECORD, TEAM_SOURCE, shipped_files
+from builtin_plugins.administration.program.shipped_files import HASHES, TEAM_SOURCE, shipped_files
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.words import completion
-from builtin_plugins.io.files.atomic import is_tree, remove_tree
+from builtin_plugins.io.files.atomic import is_real_dir, remove_path
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
@@ -48,7 +48,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
             _remove_empty(os.path.join(root, file.relative.parent), root)
         for path in removed:
             if os.path.lexists(path):  # a directory above it may be removed already
-                remove_tree(path)
+                remove_path(path)
             _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"uninstalled {program}")
 
@@ -68,11 +68,10 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     paths += _unchanged(layout.root)
     if purge:
         own = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
-        inside = os.path.join(os.path.realpath(layout.root), "")
-        trees = [one for one in own if is_tree(one) and os.path.realpath(one).startswith(inside)]
-        if is_tree(layout.core_dir):
-            trees += [os.path.join(layout.core_dir, one) for one in os.listdir(layout.core_dir)]
-        paths += trees
+        top = os.path.join(os.path.realpath(layout.root), "")
+        paths += [one for one in own if is_real_dir(one) and os.path.realpath(one).startswith(top)]
+        if is_real_dir(layout.core_dir):
+            paths += [os.path.join(layout.core_dir, one) for one in os.listdir(layout.core_dir)]
     paths += _links(session.environ, launchers)
     config_file = os.path.join(layout.core_dir, "cli.json")
     last = [*launchers, config_file] if config_file in paths else launchers
@@ -86,12 +85,12 @@ def _unchanged(root: str) -> Iterator[str]:
     for file in shipped_files():
         path = os.path.join(root, file.relative)
         linked = os.path.islink(os.path.dirname(path))  # a linked directory may be outside
-        ours = not linked and os.path.lexists(path) and file.became(root) != "changed"
-        if ours and not os.path.samefile(path, file.source):
+        ours = not linked and os.path.lexists(path) and file.state_in(root) != "changed"
+        if ours and not os.path.samefile(path, file.original):
             yield path
-    for record in (os.path.join(root, one) for one in (RECORD, TEAM_SOURCE)):
-        if os.path.isfile(record) and not os.path.islink(os.path.dirname(record)):
-            yield record
+    for path in (os.path.join(root, one) for one in (HASHES, TEAM_SOURCE)):
+        if os.path.isfile(path) and not os.path.islink(os.path.dirname(path)):
+            yield path
 
 
 def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:

@@ -109,17 +109,17 @@ def discard(path: str) -> None:
         os.unlink(path)
 
 
-def remove_tree(path: str) -> None:
-    """Remove a file, a link or a directory tree. Raises OSError."""
+def remove_path(path: str) -> None:
+    """Remove a file, a link or a whole directory. Raises OSError."""
     import shutil  # imported here because the list of plugins does not need it
 
-    if is_tree(path):
+    if is_real_dir(path):
         shutil.rmtree(path)
     else:
         os.unlink(path)
 
 
-def copy_tree(source: str, target: str, **how: Any) -> None:
+def copy_directory(source: str, target: str, **how: Any) -> None:
     """Copy a directory with `shutil.copytree`; links stay links.
 
     Raises OSError or OperationError.
@@ -132,7 +132,7 @@ def copy_tree(source: str, target: str, **how: Any) -> None:
         raise OperationError(failure.args[0][0][2]) from None
 
 
-def is_tree(path: str) -> bool:
+def is_real_dir(path: str) -> bool:
     """Return whether `path` is a directory and not a link to a directory."""
     return os.path.isdir(path) and not os.path.islink(path)
 

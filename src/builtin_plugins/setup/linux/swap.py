@@ -202,7 +202,7 @@ def _copy(application: Application, stage: str) -> Application:
     if not application.staged:
         return application
     directory = os.path.join(stage, "new")
-    atomic.copy_tree(application.staged, directory)
+    atomic.copy_directory(application.staged, directory)
     return application._replace(staged=directory)
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.administration.program import shipped_files
-from builtin_plugins.administration.program.shipped_files import RECORD, renew
+from builtin_plugins.administration.program.shipped_files import HASHES, renew
 from testing.plugin_sources import write_tree
 
 FORMER = {
@@ -60,13 +60,13 @@ def test_what_is_as_it_was_shipped_is_renewed_and_nothing_else(
     root: Path, renewed: Renewed, tmp_path: Path
 ) -> None:
     assert renewed("former") == []
-    assert files_of(root).keys() - {RECORD} == FORMER.keys()
+    assert files_of(root).keys() - {HASHES} == FORMER.keys()
     (root / "core/lib/mine.sh").write_text("mine\n")
     (root / "core/lib/linked.sh").unlink()
     (root / "core/lib/linked.sh").symlink_to(tmp_path / "former/core/lib/linked.sh")
     before = files_of(root)
     assert renewed("new") == ["linked.sh", "mine.sh"]
-    found = files_of(root) | {RECORD: before[RECORD]}
+    found = files_of(root) | {HASHES: before[HASHES]}
     assert found == before | {"core/lib/old.sh": "2\n", "core/lib/new.sh": "2\n"}
 
 
@@ -96,7 +96,7 @@ def test_without_a_record_no_file_is_taken_for_a_shipped_one(renewed: Renewed) -
 def test_files_of_others_stay(root: Path, renewed: Renewed) -> None:
     renewed("former")
     before = files_of(root)
-    for words in ("init", "-q"), ("add", "-f", RECORD, "core/lib/old.sh"):
+    for words in ("init", "-q"), ("add", "-f", HASHES, "core/lib/old.sh"):
         subprocess.run(["git", *words], cwd=root, check=True)
     renewed("new")
     assert {name for name in before if (root / name).read_text() != before[name]} == {

@@ -12,7 +12,7 @@ from typing import Any
 import click
 import pytest
 
-from builtin_plugins.administration.program.shipped_files import RECORD
+from builtin_plugins.administration.program.shipped_files import HASHES
 from testing.installation import PROJECT, command
 from testing.plugin_sources import Repository, write_tree
 from testing.sweep import FULL, run_sweep
@@ -71,7 +71,7 @@ def _ground(tmp_path: Path, kind: str) -> tuple[Path, Path]:
         write_tree(root, files)
         python = _environment(ground / "venv")
         checksum = sha256(f"# {OLD}\n".encode()).hexdigest()
-        write_tree(root, {RECORD: f"{checksum}  core/lib/logger.sh\n"})
+        write_tree(root, {HASHES: f"{checksum}  core/lib/logger.sh\n"})
     write_tree(
         root,
         {

@@ -22,14 +22,14 @@ class Source(PluginSource):
 
     def fetch(self, tx: Transaction) -> PluginVersion:
         sha256 = unpack(self, Rules(stays=_is_category), tx)
-        return self.described(self.entry.replaced(sha256=sha256), tx, tx.tree, self.entry.source)
+        return self.described(self.entry.replaced(sha256=sha256), tx, tx.files, self.entry.source)
 
 
 def unpack(source: PluginSource, rules: Rules, tx: Transaction) -> str:
-    """Fetch the archive of a source and unpack it into `tx.tree`; return its SHA-256."""
+    """Fetch the archive of a source and unpack it into `tx.files`; return its SHA-256."""
     packed = Path(tx.area, "archive")
     sha256 = bring_file(source.address, source.entry.sha256, packed, tx)
-    extract(packed, Path(tx.tree), source.entry.source, rules, tx.seconds)
+    extract(packed, Path(tx.files), source.entry.source, rules, tx.seconds)
     return sha256
 
 

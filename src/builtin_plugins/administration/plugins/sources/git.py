@@ -49,8 +49,8 @@ class Source(PluginSource):
         return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
 
     def fetch(self, tx: Transaction) -> PluginVersion:
-        entry = write_files(self.entry, self.address, tx, tx.tree)
-        return self.described(entry, tx, tx.tree, entry.source)
+        entry = fetch_files(self.entry, self.address, tx, tx.files)
+        return self.described(entry, tx, tx.files, entry.source)
 
     def pip_address(self) -> str:
         source, ref = self.entry.source, self.entry.ref
@@ -67,7 +67,7 @@ def git_address(text: str) -> str:
     return address
 
 
-def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
+def fetch_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
     """Write the files of a commit into the new directory `target`; return the completed entry.
 
     `fetched` is the address, which may contain credentials.
@@ -80,7 +80,7 @@ def write_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> En
     if not commit:
         commit, pinned = _resolve(git, address, wanted.ref)
     commit = _bring(git, address, commit)
-    write_tree(git, commit, target, address, tx.reporter.warn)
+    write_commit(git, commit, target, address, tx.reporter.warn)
     return wanted.replaced(commit=commit, pinned=pinned)
 
 
@@ -128,7 +128,7 @@ def _bring(git: Git, address: str, commit: str) -> str:
     return found.decode().strip()
 
 
-def write_tree(
+def write_commit(
     git: Git, commit: str, target: str, called: str, on_warning: Callable[[str], object]
 ) -> None:
     """Write the files of `commit` into the new directory `target`; submodules are empty.

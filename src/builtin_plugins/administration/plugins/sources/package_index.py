@@ -33,7 +33,7 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     if not has_pip():
         return _find_with_uv(wanted, sha256, tx)
     try:
-        path = _download(wanted, sha256, tx.tree, tx, "--only-binary", ":all:")
+        path = _download(wanted, sha256, tx.files, tx, "--only-binary", ":all:")
     except OperationError:
         if version := _newest_sdist(wanted, tx):
             return "", version
@@ -63,11 +63,11 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
 def build_from(source: str, tx: Transaction) -> str:
     """Build and stage the wheel of a source distribution or directory; return the wheel's path."""
     if has_pip():
-        tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.tree, source)
+        tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.files, source)
     else:
         options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-        tx.installer.uv("build", *options, "--out-dir", tx.tree, source)
-    return _file_in(tx.tree)
+        tx.installer.uv("build", *options, "--out-dir", tx.files, source)
+    return _file_in(tx.files)
 
 
 def _download(
@@ -106,7 +106,7 @@ def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[st
     supported = {*sys_tags()}
     for wheel in package.get("wheels", ()):
         if supported & parse_wheel_filename(_place_of(wheel)[1])[3]:
-            return _bring(wheel, sha256, tx.tree, tx)
+            return _bring(wheel, sha256, tx.files, tx)
     return "", str(package["version"])
 
 

@@ -24,7 +24,7 @@ from builtin_plugins.administration.plugins.contents import (
 from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.bring_file import bring_file
-from builtin_plugins.administration.plugins.sources.git import write_files
+from builtin_plugins.administration.plugins.sources.git import fetch_files
 from builtin_plugins.administration.plugins.sources.requirements import (
     parse_package_repository,
     parse_requirement,
@@ -97,15 +97,15 @@ class Source(PluginSource):
     def fetch(self, tx: Transaction) -> PluginVersion:
         complete_import_path()
         check_venv()
-        os.mkdir(tx.tree)
+        os.mkdir(tx.files)
         if self.requirement is None:
             return self._fetch_wheel(tx)
         name = self.entry.name or canonicalize_name(self.requirement.name)
         if self.repository:
             address = self.repository.address
             asked = self.entry.replaced(source=without_credentials(address), version="")
-            found = write_files(asked, address, tx, _files(tx))
-            if not is_package(_files(tx)):
+            found = fetch_files(asked, address, tx, _repository_files(tx))
+            if not is_package(_repository_files(tx)):
                 what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
                 raise PluginError(what)
             entry = found.replaced(source=self.entry.source, name=name)
@@ -129,7 +129,7 @@ class Source(PluginSource):
 
     def _fetch_wheel(self, tx: Transaction) -> PluginVersion:
         name = os.path.basename(self.address.partition("?")[0])
-        path = os.path.join(tx.tree, name)
+        path = os.path.join(tx.files, name)
         sha256 = bring_file(self.address, self.entry.sha256, Path(path), tx)
         return _staged(path, self.entry.replaced(sha256=sha256))
 
@@ -137,7 +137,7 @@ class Source(PluginSource):
         entry = self.entry
         tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
         if self.repository:
-            return _staged(package_index.build_from(_files(tx), tx), entry)
+            return _staged(package_index.build_from(_repository_files(tx), tx), entry)
         exact = Requirement(f"{entry.name}=={entry.version}")
         path, sha256 = package_index.build(exact, entry.sha256, tx)
         return _staged(path, entry.replaced(sha256=sha256))
@@ -151,7 +151,7 @@ class Source(PluginSource):
     def _wheel(self, tx: Transaction) -> tuple[PluginVersion, str]:
         """Return the contents of the staged or kept wheel, and its directory."""
         kept = store_of(tx.plugins_dir, self.entry.name).content(self.entry.version_dir)
-        for place in (tx.tree, kept):
+        for place in (tx.files, kept):
             names = names_in(place)
             if len(names) == 1:
                 return read_wheel(os.path.join(place, names[0]), self.entry), place
@@ -214,7 +214,7 @@ class Source(PluginSource):
         return ""
 
 
-def _files(tx: Transaction) -> str:
+def _repository_files(tx: Transaction) -> str:
     """Return the directory into which the files of a repository are written."""
     return os.path.join(tx.area, "files")
 

@@ -16,7 +16,7 @@ from typing import Any
 from builtin_plugins.administration.program.venv.distributions import installed
 from builtin_plugins.administration.program.venv.installer import Installer, find_uv, has_pip
 from builtin_plugins.io.bounded_call import bounded_call
-from builtin_plugins.io.files.atomic import copy_tree, exchange, sync_file_system, write_file
+from builtin_plugins.io.files.atomic import copy_directory, exchange, sync_file_system, write_file
 from builtin_plugins.io.files.file_lock import OnWait, file_lock
 from host import OperationError
 
@@ -95,7 +95,7 @@ def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
         copy = VenvCopy((descriptor,))
         try:
             _discard(copy.path)
-            copy_tree(sys.prefix, copy.path, copy_function=os.link)
+            copy_directory(sys.prefix, copy.path, copy_function=os.link)
             yield copy
         finally:
             _discard(copy.path)

@@ -15,7 +15,7 @@ from builtin_plugins.administration.program.launcher import launcher_of, launche
 from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.program.venv.copy import VenvCopy
 from builtin_plugins.administration.words.lint.linter import Lint, placed
-from builtin_plugins.io.files.atomic import remove_tree
+from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
@@ -78,7 +78,7 @@ def files(subject: Subject) -> Iterator[Finding]:
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    old = [one.relative.name for one in own_files(root) if one.became(root) == "stale"]
+    old = [one.relative.name for one in own_files(root) if one.state_in(root) == "stale"]
     if old:
         text = f"missing or from another version of this program: {', '.join(old)}"
         fix = partial(renew, root, subject.session.messages.warn)
@@ -167,7 +167,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
             left += abandoned(tool_settings_of(command, subject.environ).paths.install_dir)
     for path in left:
         text = f"{path} is a leftover of an interrupted change"
-        yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_tree, path))
+        yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_path, path))
 
 
 def projects(subject: Subject) -> Iterator[Finding]:

@@ -21,7 +21,7 @@ from threading import Barrier, Thread
 
 import pytest
 
-from builtin_plugins.administration.plugins.sources.git import write_tree
+from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.io import git as git_calls
 from builtin_plugins.io.git import Git, login_of
 from host.errors import HostError
@@ -320,7 +320,7 @@ def test_names_that_no_file_can_have_are_refused(
     commit = _with_command(repository, ("100644", name, ""))
     git = Git(str(repository.path / ".git"), os.environ, 60)
     with pytest.raises(HostError, match=r"^here: (member|git archive: error: invalid path) "):
-        write_tree(git, commit, str(tmp_path / "new"), "here", print)
+        write_commit(git, commit, str(tmp_path / "new"), "here", print)
     assert not (tmp_path / "new").exists()
 
 
