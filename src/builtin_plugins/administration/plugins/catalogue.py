@@ -9,8 +9,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.sources.git import Source as GitSource
-from builtin_plugins.administration.plugins.sources.git import read_file
+from builtin_plugins.administration.plugins.sources.git import GitSource, read_file
 from builtin_plugins.administration.plugins.sources.parse import is_path, other_forms, parse_source
 from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.files.atomic import make_directory, write_file

@@ -125,8 +125,8 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     for problem in found.problems:
         session.messages.warn(str(problem).replace(f"{tx.files}/", ""))
     show = partial(preview, inside, None)
-    for entry in sync.lacking(inside):
-        sync.bring(inside, entry, timeout=tx.seconds, show=show, keep=not entry.is_package)
+    for entry in sync.missing_entries(inside):
+        sync.sync_plugin(inside, entry, timeout=tx.seconds, show=show, dry_run=entry.is_package)
     ask_to_continue("Create it?", yes, "nothing was created")
     os.chmod(tx.files, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.files)
@@ -196,7 +196,7 @@ def _finish(
         write_launcher(launcher)
     remember(root)
     there = session_of(session, root, name)
-    if sync.lacking(there):
+    if sync.missing_entries(there):
         sync.command(there, None, False, yes, timeout)
     if there.lock_on_disk is None:
         there.refresh_lock()

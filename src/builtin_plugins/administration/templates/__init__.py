@@ -12,9 +12,9 @@ def filled(template: str, **values: str) -> dict[str, str]:
     """Return the texts of a template's files by path; values in JSON files are escaped."""
     root = Path(__file__).parent / template
     files = {}
-    for source in root.rglob("*.txt"):
-        path = source.relative_to(root).as_posix().removesuffix(".txt")
-        text = source.read_text(encoding="utf-8")
+    for file in root.rglob("*.txt"):
+        path = file.relative_to(root).as_posix().removesuffix(".txt")
+        text = file.read_text(encoding="utf-8")
         for name, value in values.items():
             in_json = json.dumps(value, ensure_ascii=False)[1:-1]
             text = text.replace(f"@{name}@", in_json if path.endswith(".json") else value)

@@ -45,28 +45,28 @@ def command(
     translated. With --update, the scripts of an earlier import are updated, except those that
     you changed.
     """
-    source = Path(os.path.abspath(file))
-    tool = tool_of(source)
+    path = Path(os.path.abspath(file))
+    tool = tool_of(path)
     words = words or (tool.name,)
     check_words(words)
     if tool.listing:
-        question = f"Run {tool.name} to list the recipes of {source}?"
-        ask_to_continue(question, yes, f"{source}: nothing was imported", required=True)
-    recipes = recipes_in(source, tool, session.environ)
+        question = f"Run {tool.name} to list the recipes of {path}?"
+        ask_to_continue(question, yes, f"{path}: nothing was imported", required=True)
+    recipes = recipes_in(path, tool, session.environ)
     if not recipes:
-        raise OperationError(f"{source} contains no recipes")
+        raise OperationError(f"{path} contains no recipes")
     base, root = _base(session, plugin, project=project)
     folder = base.joinpath(*words)
     if folder.exists() and not update:
         hint = "to update an earlier import, add --update; otherwise name another category"
         raise OperationError(f"{folder}: already exists", hint)
-    scripts = _scripts(session, tool, source, folder, recipes, root)
+    scripts = _scripts(session, tool, path, folder, recipes, root)
     with os_errors_explained(folder):
         make_directory(str(folder))
         if not (folder / "category.json").exists():
-            about = {"description": f"Recipes of {source.name}", "requires": [tool.name]}
+            about = {"description": f"Recipes of {path.name}", "requires": [tool.name]}
             write_file(str(folder / "category.json"), _json({"name": tool.name, **about}))
-        _synchronize(session, folder, source, scripts)
+        _synchronize(session, folder, path, scripts)
     count = plural(len(scripts), "command")
     session.show_lines(f"{folder}: {count}", f"try it:  {session.program} {' '.join(words)}")
 
@@ -96,7 +96,7 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
 
 
 def _scripts(
-    session: Session, tool: Tool, source: Path, folder: Path, recipes: list[Recipe], root: str
+    session: Session, tool: Tool, file: Path, folder: Path, recipes: list[Recipe], root: str
 ) -> dict[Path, str]:
     """Return the text of each script by its path; warn about recipes that are skipped."""
     scripts: dict[Path, str] = {}
@@ -109,56 +109,56 @@ def _scripts(
             what = f"{recipe.name}: skipped, because another recipe has the same command name"
             session.messages.warn(what)
         else:
-            scripts[path] = _script(tool, source, recipe, path.parent, root)
+            scripts[path] = _script(tool, file, recipe, path.parent, root)
     return scripts
 
 
-def _script(tool: Tool, source: Path, recipe: Recipe, folder: Path, root: str) -> str:
+def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> str:
     """Return the script of a recipe in `folder`.
 
-    Paths in the script are relative to it if `source` is in the same installation or project.
+    Paths in the script are relative to it if `file` is in the same installation or project.
     """
-    inside = Path(os.path.realpath(root)) in source.resolve().parents
+    inside = Path(os.path.realpath(root)) in file.resolve().parents
 
-    def place(path: Path) -> str:
+    def quoted(path: Path) -> str:
         if not inside:
             return shlex.quote(str(path))
         relative = os.path.relpath(path.resolve(), folder.resolve())
         return f'"${{0%/*}}"/{shlex.quote(relative)}'
 
     call = tool.call.format(
-        file=place(source),
-        directory=place(source.parent),
-        name=shlex.quote(source.name),
+        file=quoted(file),
+        directory=quoted(file.parent),
+        name=shlex.quote(file.name),
         recipe=shlex.quote(recipe.name),
     )
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
     block = "".join(f"# {line}\n" for line in _json(definition).splitlines())
     code = f'# /// command\n{block}# ///\nexec {call} "$@"\n'
-    return f"{_SHEBANG}{_mark(source, code)}\n{code}"
+    return f"{_SHEBANG}{_mark(file, code)}\n{code}"
 
 
-def _mark(source: Path, code: str) -> str:
+def _mark(file: Path, code: str) -> str:
     """Return a comment with a checksum of the code after it, to recognize changes."""
     checksum = hashlib.sha256(code.encode()).hexdigest()[:16]
-    return f"# Written by `self import` from {json.dumps(source.name)}: {checksum}"
+    return f"# Written by `self import` from {json.dumps(file.name)}: {checksum}"
 
 
-def _is_as_written(text: str, source: Path) -> bool:
+def _is_as_written(text: str, file: Path) -> bool:
     mark, _, code = text.removeprefix(_SHEBANG).partition("\n")
-    return mark == _mark(source, code)
+    return mark == _mark(file, code)
 
 
 def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _synchronize(session: Session, folder: Path, source: Path, scripts: Mapping[Path, str]) -> None:
+def _synchronize(session: Session, folder: Path, file: Path, scripts: Mapping[Path, str]) -> None:
     """Write scripts and remove those of removed recipes, except scripts that the user changed."""
     for path in sorted({*scripts, *folder.rglob("*.sh")}):
         wanted = scripts.get(path)
         now = path.read_text(errors="replace") if path.exists() else None
-        if now not in (None, wanted) and not _is_as_written(now or "", source):
+        if now not in (None, wanted) and not _is_as_written(now or "", file):
             if wanted is not None:
                 session.messages.warn(f"{path}: kept, because it was changed by hand")
         elif wanted is None:

@@ -44,7 +44,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     there = session_of(session, root, session.program)
     plugins_dir = there.installation.plugins_dir
     wanted = read_registry(plugins_dir, registry_path(plugins_dir))
-    sync.bring_in(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
+    sync.install_missing(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
     for name, found in _plugins(plugins_dir).items():
         former = before.get(name, found)
         if former.entry.version_dir != found.entry.version_dir:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource
-from builtin_plugins.administration.plugins.sources.bring_file import bring_file
+from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import Rules, extract
 
 
-class Source(PluginSource):
+class ArchiveSource(PluginSource):
     """An archive; its members are checked before the first one is written."""
 
     suffixes = ARCHIVES
@@ -28,7 +28,7 @@ class Source(PluginSource):
 def unpack(source: PluginSource, rules: Rules, tx: Transaction) -> str:
     """Fetch the archive of a source and unpack it into `tx.files`; return its SHA-256."""
     packed = Path(tx.area, "archive")
-    sha256 = bring_file(source.address, source.entry.sha256, packed, tx)
+    sha256 = fetch_file(source.address, source.entry.sha256, packed, tx)
     extract(packed, Path(tx.files), source.entry.source, rules, tx.seconds)
     return sha256
 

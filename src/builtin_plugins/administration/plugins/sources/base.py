@@ -68,8 +68,8 @@ class PluginSource:
         return without_credentials(address) if "://" in address else address
 
     @property
-    def argument(self) -> str:
-        """Return the SOURCE from which `add` makes the entry, "" if the source needs no check."""
+    def argument(self) -> str | None:
+        """Return the SOURCE from which `add` makes the entry, None if the source needs no check."""
         return self.entry.source
 
     @property
@@ -164,8 +164,9 @@ class PluginSource:
 
 
 def source_class(kind: str) -> type[PluginSource]:
-    """Return the class of one of `KINDS`: `Source` in the module with the name of the kind."""
-    found: type[PluginSource] = import_module(f"{__package__}.{kind}").Source
+    """Return the class of one of `KINDS`, such as `git.GitSource`."""
+    module = import_module(f"{__package__}.{kind}")
+    found: type[PluginSource] = getattr(module, f"{kind.title()}Source")
     return found
 
 

@@ -30,7 +30,7 @@ _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 
 
-class Source(PluginSource):
+class GitSource(PluginSource):
     """A branch, tag or commit of a repository."""
 
     is_from_git = True
@@ -49,7 +49,7 @@ class Source(PluginSource):
         return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
 
     def fetch(self, tx: Transaction) -> PluginVersion:
-        entry = fetch_files(self.entry, self.address, tx, tx.files)
+        entry = fetch_commit(self.entry, self.address, tx, tx.files)
         return self.described(entry, tx, tx.files, entry.source)
 
     def pip_address(self) -> str:
@@ -67,7 +67,7 @@ def git_address(text: str) -> str:
     return address
 
 
-def fetch_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
+def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
     """Write the files of a commit into the new directory `target`; return the completed entry.
 
     `fetched` is the address, which may contain credentials.
@@ -79,7 +79,7 @@ def fetch_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> En
     commit, pinned, address = wanted.commit, wanted.pinned, wanted.source
     if not commit:
         commit, pinned = _resolve(git, address, wanted.ref)
-    commit = _bring(git, address, commit)
+    commit = _fetch_objects(git, address, commit)
     write_commit(git, commit, target, address, tx.reporter.warn)
     return wanted.replaced(commit=commit, pinned=pinned)
 
@@ -87,7 +87,7 @@ def fetch_files(wanted: Entry, fetched: str, tx: Transaction, target: str) -> En
 def read_file(git: Git, address: str, name: str) -> bytes:
     """Return the content of a file in the newest commit; `git` runs in an empty directory."""
     git("init", "--quiet", "--bare", "--template=")
-    commit = _bring(git, address, _resolve(git, address, "")[0])
+    commit = _fetch_objects(git, address, _resolve(git, address, "")[0])
     return git.ask(address, "cat-file", "blob", f"{commit}:{name}")
 
 
@@ -112,7 +112,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     raise OperationError(f"{address}: {what}")
 
 
-def _bring(git: Git, address: str, commit: str) -> str:
+def _fetch_objects(git: Git, address: str, commit: str) -> str:
     """Fetch a commit, with all branches and tags if necessary; return the commit's full hash."""
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):

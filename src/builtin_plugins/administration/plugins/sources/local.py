@@ -11,7 +11,7 @@ from builtin_plugins.io.files.atomic import write_link
 from host import OperationError
 
 
-class Source(PluginSource):
+class LocalSource(PluginSource):
     """A directory of the user; it is neither copied nor changed."""
 
     @staticmethod

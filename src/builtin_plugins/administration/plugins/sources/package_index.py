@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
-from builtin_plugins.administration.plugins.sources.bring_file import bring_file, checked
+from builtin_plugins.administration.plugins.sources.fetch_file import checked, fetch_file
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.installer import has_pip
 from host import OperationError
@@ -24,11 +24,11 @@ from host import OperationError
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 
 
-def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
-    """Stage the newest wheel that meets a requirement; return its path and its SHA-256.
+def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, str]:
+    """Stage the newest wheel that meets a requirement; return its path and its SHA-256, and "".
 
     `sha256` is the expected checksum, "" for any. If only a source distribution meets the
-    requirement, nothing is downloaded and the result is ("", its version). Raises OperationError.
+    requirement, nothing is downloaded; the result is "", "" and its version. Raises OperationError.
     """
     if not has_pip():
         return _find_with_uv(wanted, sha256, tx)
@@ -36,9 +36,9 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
         path = _download(wanted, sha256, tx.files, tx, "--only-binary", ":all:")
     except OperationError:
         if version := _newest_sdist(wanted, tx):
-            return "", version
+            return "", "", version
         raise
-    return path, checked(path, sha256)
+    return path, checked(path, sha256), ""
 
 
 def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
@@ -47,26 +47,26 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     Returns the wheel's path and the SHA-256 of the source distribution, because each build gives
     a different wheel. This runs the package's own code. Raises OperationError.
     """
-    sources = os.path.join(tx.area, "source")
-    os.mkdir(sources)
+    directory = os.path.join(tx.area, "source")
+    os.mkdir(directory)
     if has_pip():
-        source = _download(wanted, sha256, sources, tx)
-        digest = checked(source, sha256)
+        sdist = _download(wanted, sha256, directory, tx)
+        digest = checked(sdist, sha256)
     else:
         file = _resolved(wanted, tx).get("sdist")
         if not file:
             raise OperationError(f"{wanted}: no wheel for this machine and no source distribution")
-        source, digest = _bring(file, sha256, sources, tx)
-    return build_from(source, tx), digest
+        sdist, digest = _fetch(file, sha256, directory, tx)
+    return build_from(sdist, tx), digest
 
 
-def build_from(source: str, tx: Transaction) -> str:
+def build_from(path: str, tx: Transaction) -> str:
     """Build and stage the wheel of a source distribution or directory; return the wheel's path."""
     if has_pip():
-        tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.files, source)
+        tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.files, path)
     else:
         options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-        tx.installer.uv("build", *options, "--out-dir", tx.files, source)
+        tx.installer.uv("build", *options, "--out-dir", tx.files, path)
     return _file_in(tx.files)
 
 
@@ -77,12 +77,12 @@ def _download(
 
     pip checks the SHA-256 before it runs any code; it accepts one only for an exact version.
     """
-    asked = [f"{wanted.name}{wanted.specifier}"]
+    requirement = [f"{wanted.name}{wanted.specifier}"]
     if sha256:
-        place = os.path.join(tx.area, "requirement.txt")
-        Path(place).write_text(f"{asked[0]} --hash=sha256:{sha256}\n", encoding="utf-8")
-        asked = ["--requirement", place]
-    tx.installer.pip("download", "--no-deps", *options, "--dest", directory, *asked)
+        path = os.path.join(tx.area, "requirement.txt")
+        Path(path).write_text(f"{requirement[0]} --hash=sha256:{sha256}\n", encoding="utf-8")
+        requirement = ["--requirement", path]
+    tx.installer.pip("download", "--no-deps", *options, "--dest", directory, *requirement)
     return _file_in(directory)
 
 
@@ -101,27 +101,27 @@ def _newest_sdist(wanted: Requirement, tx: Transaction) -> str:
     return next(iter(wanted.specifier.filter(versions)), "")
 
 
-def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
+def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, str]:
     package = _resolved(wanted, tx)
     supported = {*sys_tags()}
     for wheel in package.get("wheels", ()):
-        if supported & parse_wheel_filename(_place_of(wheel)[1])[3]:
-            return _bring(wheel, sha256, tx.files, tx)
-    return "", str(package["version"])
+        if supported & parse_wheel_filename(_address_of(wheel)[1])[3]:
+            return *_fetch(wheel, sha256, tx.files, tx), ""
+    return "", "", str(package["version"])
 
 
 def _resolved(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
     """Return the package that uv finds, as an entry of pylock.toml (PEP 751)."""
     options = ("--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
-    asked = f"{wanted.name}{wanted.specifier}\n"
+    requirement = f"{wanted.name}{wanted.specifier}\n"
     printed = tx.installer.uv(
-        *("pip", "compile", "-", "--python", sys.executable), *options, asked=asked
+        *("pip", "compile", "-", "--python", sys.executable), *options, given=requirement
     )
     [package] = tomllib.loads(printed)["packages"]
     return dict(package)
 
 
-def _place_of(file: dict[str, Any]) -> tuple[str, str]:
+def _address_of(file: dict[str, Any]) -> tuple[str, str]:
     """Return the address or path of a file in uv's pylock.toml, and the file's name."""
     address = str(file.get("url") or file.get("path") or "")
     path = unquote(urlsplit(address).path)
@@ -129,8 +129,8 @@ def _place_of(file: dict[str, Any]) -> tuple[str, str]:
     return (path if address.startswith("file://") else address), name
 
 
-def _bring(file: dict[str, Any], sha256: str, directory: str, tx: Transaction) -> tuple[str, str]:
+def _fetch(file: dict[str, Any], sha256: str, directory: str, tx: Transaction) -> tuple[str, str]:
     """Copy or download a file in uv's pylock.toml and check it; return its path and its SHA-256."""
-    address, name = _place_of(file)
+    address, name = _address_of(file)
     path, listed = os.path.join(directory, name), file.get("hashes", {}).get("sha256", "")
-    return path, bring_file(address, sha256 or listed, Path(path), tx)
+    return path, fetch_file(address, sha256 or listed, Path(path), tx)

@@ -61,7 +61,7 @@ def checked_entry(entry: Entry) -> Entry:
     OperationError.
     """
     source = make_source(entry)
-    if not source.argument:
+    if source.argument is None:
         return entry
     parsed = parse_source(source.argument, ref=entry.ref)
     if type(parsed) is not type(source):

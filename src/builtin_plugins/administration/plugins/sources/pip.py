@@ -23,8 +23,8 @@ from builtin_plugins.administration.plugins.contents import (
 )
 from builtin_plugins.administration.plugins.sources import package_index
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.sources.bring_file import bring_file
-from builtin_plugins.administration.plugins.sources.git import fetch_files
+from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
+from builtin_plugins.administration.plugins.sources.git import fetch_commit
 from builtin_plugins.administration.plugins.sources.requirements import (
     parse_package_repository,
     parse_requirement,
@@ -47,7 +47,7 @@ from host.run.importing import complete_import_path
 _WHEEL = ".whl"
 
 
-class Source(PluginSource):
+class PipSource(PluginSource):
     """A requirement for the package index, a repository to build a wheel from, or a wheel.
 
     `repository` is None if the source is not a repository; `requirement` is None for a wheel.
@@ -83,9 +83,8 @@ class Source(PluginSource):
         return package.source if package else PluginSource.stored(address)
 
     @property
-    def argument(self) -> str:
-        source = self.entry.source or self.entry.name
-        return "" if self.is_one_version else f"pip:{source}"
+    def argument(self) -> str | None:
+        return None if self.is_one_version else f"pip:{self.entry.source or self.entry.name}"
 
     @property
     def is_pinned(self) -> bool:
@@ -103,9 +102,9 @@ class Source(PluginSource):
         name = self.entry.name or canonicalize_name(self.requirement.name)
         if self.repository:
             address = self.repository.address
-            asked = self.entry.replaced(source=without_credentials(address), version="")
-            found = fetch_files(asked, address, tx, _repository_files(tx))
-            if not is_package(_repository_files(tx)):
+            wanted = self.entry.replaced(source=without_credentials(address), version="")
+            found = fetch_commit(wanted, address, tx, _checkout(tx))
+            if not is_package(_checkout(tx)):
                 what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
                 raise PluginError(what)
             entry = found.replaced(source=self.entry.source, name=name)
@@ -121,23 +120,22 @@ class Source(PluginSource):
             else:  # prevents a downgrade: the newest version with a wheel may be older
                 requirement.specifier &= SpecifierSet(at_least)
         tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
-        path, fact = package_index.find(requirement, self.entry.sha256, tx)
+        path, sha256, version = package_index.find(requirement, self.entry.sha256, tx)
         if path:
-            return _staged(path, self.entry.replaced(sha256=fact))
-        entry = self.entry.replaced(name=name, version=fact)
-        return PluginVersion(entry, unbuilt=True)
+            return _staged(path, self.entry.replaced(sha256=sha256))
+        return PluginVersion(self.entry.replaced(name=name, version=version), unbuilt=True)
 
     def _fetch_wheel(self, tx: Transaction) -> PluginVersion:
         name = os.path.basename(self.address.partition("?")[0])
         path = os.path.join(tx.files, name)
-        sha256 = bring_file(self.address, self.entry.sha256, Path(path), tx)
+        sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
         return _staged(path, self.entry.replaced(sha256=sha256))
 
     def build(self, tx: Transaction) -> PluginVersion:
         entry = self.entry
         tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
         if self.repository:
-            return _staged(package_index.build_from(_repository_files(tx), tx), entry)
+            return _staged(package_index.build_from(_checkout(tx), tx), entry)
         exact = Requirement(f"{entry.name}=={entry.version}")
         path, sha256 = package_index.build(exact, entry.sha256, tx)
         return _staged(path, entry.replaced(sha256=sha256))
@@ -151,10 +149,10 @@ class Source(PluginSource):
     def _wheel(self, tx: Transaction) -> tuple[PluginVersion, str]:
         """Return the contents of the staged or kept wheel, and its directory."""
         kept = store_of(tx.plugins_dir, self.entry.name).content(self.entry.version_dir)
-        for place in (tx.files, kept):
-            names = names_in(place)
+        for directory in (tx.files, kept):
+            names = names_in(directory)
             if len(names) == 1:
-                return read_wheel(os.path.join(place, names[0]), self.entry), place
+                return read_wheel(os.path.join(directory, names[0]), self.entry), directory
         raise OperationError(f"{self.entry.name}: its wheel is missing from {kept}")
 
     def is_present(self, plugins_dir: str) -> bool:
@@ -191,8 +189,8 @@ class Source(PluginSource):
             exact = f"{name}[{','.join(sorted(self._extras()))}]=={version}"
             copy.change(tx.installer, "install", "--constraint", str(constraints), exact)
         if self.repository:
-            origin = {"vcs": "git", "commit_id": self.entry.commit}
-            copy.record_origin(name, {"url": self.repository.address, "vcs_info": origin})
+            vcs_info = {"vcs": "git", "commit_id": self.entry.commit}
+            copy.write_direct_url(name, {"url": self.repository.address, "vcs_info": vcs_info})
         distributions.check_change(name, copy.path)
         check_collisions_in_copy(self.entry, tx, force=force)
 
@@ -214,7 +212,7 @@ class Source(PluginSource):
         return ""
 
 
-def _repository_files(tx: Transaction) -> str:
+def _checkout(tx: Transaction) -> str:
     """Return the directory into which the files of a repository are written."""
     return os.path.join(tx.area, "files")
 

@@ -27,21 +27,21 @@ def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeou
     if file is not None and not os.path.exists(file):
         raise UsageError(f"{file}: no such file")
     wanted = read_registry(session.installation.plugins_dir, file)
-    bring_in(session, wanted, dry_run=dry_run, yes=yes, timeout=timeout)
+    install_missing(session, wanted, dry_run=dry_run, yes=yes, timeout=timeout)
 
 
-def bring_in(
+def install_missing(
     session: Session, wanted: Registry, *, dry_run: bool, yes: bool, timeout: float
 ) -> None:
     """Install the plugins of the registry `wanted` that this installation lacks."""
     session.messages.warn(*wanted.problems)
-    missing = lacking(session, wanted)
+    missing = missing_entries(session, wanted)
     for entry in missing:
         session.show_lines(heading(entry))
         warn_of_sharing(session, entry, "changes")
     if missing and not dry_run:
         ask_to_continue("Install these plugins?", yes, "nothing was changed")
-        if failed := for_each(session, missing, partial(_bring, session, timeout=timeout)):
+        if failed := for_each(session, missing, partial(_restore, session, timeout=timeout)):
             raise OperationError(f"not installed: {', '.join(failed)}", "run the command again")
     if wanted.problems:
         raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
@@ -49,7 +49,7 @@ def bring_in(
         session.show_lines("every plugin is already installed")
 
 
-def lacking(session: Session, wanted: Registry | None = None) -> list[Entry]:
+def missing_entries(session: Session, wanted: Registry | None = None) -> list[Entry]:
     """Return the entries whose version is not installed.
 
     The entries are those of `wanted`, by default those of the installation's own registry.
@@ -72,22 +72,22 @@ def lacking(session: Session, wanted: Registry | None = None) -> list[Entry]:
     return found
 
 
-def _bring(session: Session, entry: Entry, *, timeout: float) -> None:
-    bring(session, entry, timeout=timeout)
+def _restore(session: Session, entry: Entry, *, timeout: float) -> None:
+    sync_plugin(session, entry, timeout=timeout)
     session.show_lines(f"installed {entry.name}")
 
 
-def bring(
+def sync_plugin(
     session: Session,
     entry: Entry,
     *,
     timeout: float,
     show: Callable[[PluginVersion], None] = lambda _: None,
-    keep: bool = True,
+    dry_run: bool = False,
 ) -> None:
     """Call `show` with the recorded version of a plugin, then install exactly that version.
 
-    Without `keep`, the version is only fetched and checked; if it has no wheel, it is not built.
+    With `dry_run`, the version is only fetched and checked; if it has no wheel, it is not built.
     """
     entry = checked_entry(entry)
     if not entry.version_dir:
@@ -95,7 +95,7 @@ def bring(
     with transaction(session, timeout) as tx:
         source = make_source(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
-        if keep:
+        if not dry_run:
             staged = ensure_built(staged, tx, yes=True)  # the user has already agreed
         if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
@@ -103,5 +103,5 @@ def bring(
             )
         show(staged)
         check_collisions(session, staged, force=True)
-        if keep:
+        if not dry_run:
             install(staged.entry, tx, force=True)

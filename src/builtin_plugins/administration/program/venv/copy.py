@@ -51,11 +51,11 @@ class VenvCopy:
             word, *others = arguments
             installer.uv("pip", word, "--python", self.python, *others)
 
-    def record_origin(self, name: str, origin: Mapping[str, Any]) -> None:
+    def write_direct_url(self, name: str, direct_url: Mapping[str, Any]) -> None:
         """Record in the copy where the distribution `name` is from, as PEP 610 specifies."""
         files = installed(self.path)[name].files or ()
         record = next(Path(str(one.locate())) for one in files if one.match("*.dist-info/RECORD"))
-        record.with_name("direct_url.json").write_text(json.dumps(origin), encoding="utf-8")
+        record.with_name("direct_url.json").write_text(json.dumps(direct_url), encoding="utf-8")
         with record.open("a", encoding="utf-8") as rows:
             rows.write(f"{record.parent.name}/direct_url.json,,\n")
 

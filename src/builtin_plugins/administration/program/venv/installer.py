@@ -61,13 +61,13 @@ class Installer(NamedTuple):
         pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
         return self._run([*pip, *arguments], f"pip {arguments[0]}")
 
-    def uv(self, *arguments: str, asked: str = "") -> str:
-        """Return the output of `uv ARGUMENTS`; `asked` is written to its stdin."""
+    def uv(self, *arguments: str, given: str = "") -> str:
+        """Return the output of `uv ARGUMENTS`; `given` is written to its stdin."""
         called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
         uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
-        return self._run([*uv, *arguments], called, asked)
+        return self._run([*uv, *arguments], called, given)
 
-    def _run(self, command: Sequence[str], called: str, asked: str = "") -> str:
+    def _run(self, command: Sequence[str], called: str, given: str = "") -> str:
         """Run a command in this program's environment, outside any project of the caller."""
         own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
         try:
@@ -75,7 +75,7 @@ class Installer(NamedTuple):
                 command,
                 own | {"PIP_NO_INPUT": "1", "PYTHONUTF8": "1"},
                 self.seconds,
-                given=asked.encode(),
+                given=given.encode(),
                 directory=sys.prefix,
                 held=self.held,
             )

@@ -11,7 +11,7 @@ from builtin_plugins.io.archive import MOST_BYTES
 from host import OperationError
 
 
-def bring_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
+def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
     """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
     if "://" in address:
         # Imported here because requests takes a tenth of a second and most changes do not need it.
