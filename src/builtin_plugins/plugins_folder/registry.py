@@ -83,7 +83,7 @@ class Entry(Record):
         return f"{self.version}-{built_of[:12]}" if self.is_package else built_of[:16]
 
     @property
-    def came_from(self) -> tuple[str, str, str]:
+    def source_and_ref(self) -> tuple[str, str, str]:
         return self.kind, self.source, self.ref
 
     @property

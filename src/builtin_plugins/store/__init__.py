@@ -45,7 +45,7 @@ class Store:
         """Return the path of a version, which may not exist."""
         return os.path.join(self.directory, version)
 
-    def content(self, version: str) -> str:
+    def link_target(self, version: str) -> str:
         """Return the path that the link points to if `version` is the current one."""
         return os.path.join(self.path(version), self._inside).rstrip("/")
 
@@ -56,7 +56,7 @@ class Store:
             return ""
         target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
         version = os.path.relpath(target, self.directory).partition("/")[0]
-        return version if self.content(version) == os.path.normpath(target) else ""
+        return version if self.link_target(version) == os.path.normpath(target) else ""
 
     def versions(self, without: Collection[str] = ()) -> list[str]:
         """Return the complete versions, sorted, except those in `without`."""
@@ -103,7 +103,7 @@ class Store:
     def _point(self, version: str) -> None:
         if version:
             above = os.path.dirname(self.link)
-            atomic.write_link(self.link, os.path.relpath(self.content(version), above))
+            atomic.write_link(self.link, os.path.relpath(self.link_target(version), above))
         elif os.path.islink(self.link):
             os.unlink(self.link)
         atomic.sync_directory(os.path.dirname(self.link))

@@ -43,7 +43,7 @@ class DefinitionIndex:
         """Open the index of an installation; `now` is the time in ns, for tests."""
         code = stamp(os.path.dirname(definition_files.__file__))
         self._key = f"{installation.key}\n{SYSTEM_OS}\n{code}"
-        self._places = installation.indexes
+        self._paths = installation.indexes
         self._settled = (now or time.time_ns()) - _SLOWEST_CLOCK
         self._entries = self._read()
         self._has_changed = False
@@ -63,18 +63,18 @@ class DefinitionIndex:
         return definition
 
     def save(self) -> None:
-        """Write the index if it changed, omitting deleted files, to the first writable place."""
+        """Write the index if it changed, omitting deleted files, to the first writable path."""
         if not self._has_changed:
             return
         entries = {path: one for path, one in self._entries.items() if os.path.exists(path)}
         body = marshal.dumps((self._key, entries))
-        any(replace(place, FORMAT + checksum(body) + body, 0o600) for place in self._places)
+        any(replace(path, FORMAT + checksum(body) + body, 0o600) for path in self._paths)
 
     def _read(self) -> "dict[str, Any]":
         """Return the entries of the first intact index with this key, or {} if there is none."""
-        for place in self._places:
+        for path in self._paths:
             try:
-                content = memoryview(own_content(place))
+                content = memoryview(own_content(path))
                 body = content[_HEAD:]
                 if content[:_HEAD] == FORMAT + checksum(body):
                     key, entries = marshal.loads(body)  # noqa: S302 - as trusted as .pyc files

@@ -128,7 +128,7 @@ def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str
     line = CommandLine(every, args)  # keeps all values of an option, not only the last
     read_typed(line)
     try:
-        line.place()
+        line.assign_loose()
     except UsageError:
         pass
     secrets = [text for one in arguments if one.secret for text in line.texts.get(one.name, ())]

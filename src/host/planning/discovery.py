@@ -67,7 +67,7 @@ def ask_plugins(
     layout = installation.layout
     directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
     record = Installation(layout.program, layout.root, *directories)
-    collected = _Collected({path: stamp(path) for path in _import_places()})
+    collected = _Collected({path: stamp(path) for path in _import_paths()})
     points = entry_points()
     collected.ask_builtin(points, ["prepare", *_ASKED] if prepare else _ASKED, record)
     for one in collected.third_party(points):
@@ -84,8 +84,8 @@ def entry_points() -> list[Plugin]:
     found = []
     for distribution in importlib_metadata.distributions():
         try:
-            place = getattr(distribution, "_path", None)  # no public attribute has the path
-            files = [place / name for name in ("entry_points.txt", "METADATA")] if place else []
+            path = getattr(distribution, "_path", None)  # no public attribute has the path
+            files = [path / name for name in ("entry_points.txt", "METADATA")] if path else []
             if any(one.exists() and not one.is_file() for one in files):
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=PROJECT)
@@ -103,7 +103,7 @@ def entry_points() -> list[Plugin]:
     return sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))
 
 
-def _import_places() -> Iterator[str]:
+def _import_paths() -> Iterator[str]:
     """Yield paths whose stamps change if a distribution is installed, changed or removed."""
     for path in sys.path:
         if os.path.isdir(path):

@@ -10,8 +10,8 @@ from host.run.replace_file import replace
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for file times ticks every 4 to 10 ms
 
 
-def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
-    """Write `lock` atomically to the first writable one of `places`.
+def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
+    """Write `lock` atomically to the first writable one of `paths`.
 
     Nothing is written if a stamp of the lock is outdated.
     """
@@ -19,8 +19,8 @@ def write_lock(places: Iterable[str], key: str, lock: Lock) -> None:
     time.sleep(_CLOCK_GRAIN)  # wait, so that every later change alters a stamp
     if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
-    for place in places:
-        if replace(place, content):
+    for path in paths:
+        if replace(path, content):
             return
 
 

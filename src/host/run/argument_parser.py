@@ -39,7 +39,7 @@ def parse(
     asks = args is None or asks_help(args)
     line = CommandLine(arguments, () if args is None or asks else args, program, words)
     line.read()
-    line.place()
+    line.assign_loose()
     line.add_callers(environ or {})
     if not asks:
         line.check()
@@ -139,7 +139,7 @@ class CommandLine:
         else:
             self.texts[argument.name] = [value]
 
-    def place(self) -> None:
+    def assign_loose(self) -> None:
         """Assign the loose words to the positional arguments, in order."""
         loose = self.loose
         for argument in self.arguments:

@@ -223,9 +223,9 @@ def _read_script(path: str) -> Definition:
     try:
         definition = Definition(path, Fields(path, script.values()), required=False)
     except DefinitionError as error:
-        raise DefinitionError(script.placed(error.problem)) from None
+        raise DefinitionError(script.with_position(error.problem)) from None
     definition.usage = script.usage
-    definition.warnings = tuple([script.placed(one) for one in definition.warnings])
+    definition.warnings = tuple([script.with_position(one) for one in definition.warnings])
     return definition
 
 

@@ -19,7 +19,7 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
     other mistake.
     """
     if what:
-        position = _place_of(token, text)
+        position = _offset_of(token, text)
     else:
         position, what = _mistake(text)
     line = text.count("\n", 0, position) + 1
@@ -27,7 +27,7 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
     return DefinitionError(Problem(path, what, line=line, column=column))
 
 
-def _place_of(token: str, text: str) -> int:
+def _offset_of(token: str, text: str) -> int:
     """Return the offset of a constant, or of the second key `token` in one object."""
     constants = [one.start() for one in _TOKEN.finditer(text) if one[0] == token]
     keys = [*offsets_of_keys(text)]
@@ -74,7 +74,7 @@ def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
             above.append((path, count() if sign == "[" else None))
 
 
-def place_of_key(text: str, offsets: Mapping[str, int], key: str) -> tuple[int, int]:
+def position_of_key(text: str, offsets: Mapping[str, int], key: str) -> tuple[int, int]:
     """Return the line and column of a key, or of its nearest parent that has an offset."""
     while key and key not in offsets:
         key = key[: max(key.rfind("."), key.rfind("["), 0)]

@@ -185,14 +185,14 @@ def stamp(path: str) -> str:
     return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
 
 
-def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
-    """Return the first lock in `places` that is intact, current and has this `key`, or None.
+def read_lock(paths: "Iterable[str]", key: str) -> Lock | None:
+    """Return the first lock in `paths` that is intact, current and has this `key`, or None.
 
     A lock must belong to the caller or root, and no other user may be able to write to it.
     """
-    for place in places:
+    for path in paths:
         try:
-            found = _parse(own_content(place), key)
+            found = _parse(own_content(path), key)
         except (HostError, OSError, LookupError, TypeError, ValueError, AttributeError):
             continue
         if found is not None:
@@ -200,12 +200,12 @@ def read_lock(places: "Iterable[str]", key: str) -> Lock | None:
     return None
 
 
-def own_content(place: str) -> bytes:
+def own_content(path: str) -> bytes:
     """Return the bytes of a cache file. Raises OSError if another user may have written it."""
-    status = posix.stat(place)
+    status = posix.stat(path)
     if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
-        raise PermissionError(place)
-    return read_regular(place, HostError)
+        raise PermissionError(path)
+    return read_regular(path, HostError)
 
 
 def _parse(content: bytes, key: str) -> Lock | None:

@@ -4,12 +4,12 @@ import os
 from contextlib import suppress
 
 
-def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
-    """Write `content` to `place` by rename, so that readers see either the old or the new file.
+def replace(path: str, content: bytes, mode: int = 0o644) -> bool:
+    """Write `content` to `path` by rename, so that readers see either the old or the new file.
 
     Returns False if that fails. If two writers mix their bytes, readers detect it by the checksum.
     """
-    directory, name = os.path.split(place)
+    directory, name = os.path.split(path)
     beside = os.path.join(directory, f".{name}.new")  # a fixed name, so leftovers are overwritten
     try:
         os.makedirs(directory, exist_ok=True)
@@ -17,7 +17,7 @@ def replace(place: str, content: bytes, mode: int = 0o644) -> bool:
         with open(os.open(beside, flags, mode), "wb") as file:
             file.write(content)
         with suppress(FileNotFoundError):  # another writer has just renamed the file
-            os.rename(beside, place)
+            os.rename(beside, path)
     except OSError:
         with suppress(OSError):
             os.unlink(beside)

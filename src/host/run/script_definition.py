@@ -61,14 +61,14 @@ class ScriptComments:
         block = [one.rstrip() for one in block_text(self._lines).splitlines() if one.strip()]
         return "\n".join([self._summary, self.usage, *block])
 
-    def placed(self, problem: Problem) -> Problem:
+    def with_position(self, problem: Problem) -> Problem:
         """Return `problem` with the line and column of its key in the script."""
         if problem.line:
             return problem
-        from host.run.json_errors import offsets_of_keys, place_of_key
+        from host.run.json_errors import offsets_of_keys, position_of_key
 
         text = block_text(self._lines)
-        line, column = place_of_key(text, dict(offsets_of_keys(text)), problem.key)
+        line, column = position_of_key(text, dict(offsets_of_keys(text)), problem.key)
         return Problem(problem.path, problem.text, problem.remedy, problem.key, line, column)
 
 

@@ -18,7 +18,7 @@ The next start of the program notices the changes in `plugins/` and rebuilds the
 
 Each record describes a plugin at one place:
 
-    `CatalogueEntry`         in a team's catalogue
+    `ListedPlugin`         in a team's catalogue
     `Entry`                  in the registry
     `PluginSource`           where it comes from, with the code for its kind
     `PluginVersion`          one version, with the contents that its files show

@@ -15,7 +15,7 @@ from builtin_plugins.io.addresses import shown
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.plugins_folder.registry import is_plugin_name
-from host import DefinitionError, OperationError, Problem, UsageError, masked_text
+from host import DefinitionError, OperationError, Problem, UsageError
 from host.cli.session import Session
 from host.run import read_regular
 from host.run.json_file import Fields, parse_json
@@ -25,7 +25,7 @@ _NAME_IN_GIT = "catalogue.json"
 _MOST_BYTES = 1 << 20
 
 
-class CatalogueEntry(NamedTuple):
+class ListedPlugin(NamedTuple):
     """A plugin in a catalogue."""
 
     name: str
@@ -34,9 +34,6 @@ class CatalogueEntry(NamedTuple):
     sha256: str
     description: str
     owner: str
-
-    def shown(self) -> dict[str, str]:
-        return self._asdict() | {"source": masked_text(self.source)}
 
     def plugin_source(self, *, site: str, ssh: bool) -> PluginSource:
         """Return the source at the listed version. Raises OperationError if none is listed."""
@@ -47,7 +44,7 @@ class CatalogueEntry(NamedTuple):
         return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)
 
 
-def listed_plugin(session: Session, text: str, seconds: float) -> CatalogueEntry | None:
+def listed_plugin(session: Session, text: str, seconds: float) -> ListedPlugin | None:
     """Return the plugin that a catalogue lists under the name `text`.
 
     Returns None if `text` is another form of SOURCE, or if no catalogue is configured. Raises
@@ -64,13 +61,13 @@ def listed_plugin(session: Session, text: str, seconds: float) -> CatalogueEntry
     return listed[text]
 
 
-def fetch_catalogues(session: Session, seconds: float) -> dict[str, CatalogueEntry]:
+def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin]:
     """Return the plugins of all catalogues by name, and cache the names for Tab completion.
 
     If two plugins have the same name, the first is used. Raises HostError if a catalogue cannot be
     read.
     """
-    found: dict[str, CatalogueEntry] = {}
+    found: dict[str, ListedPlugin] = {}
     for address in session.installation.config.catalogues:
         label = shown(address)
         with TemporaryDirectory() as area:
@@ -89,7 +86,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, CatalogueEnt
     return found
 
 
-def parse_catalogue(path: str, content: bytes) -> tuple[list[CatalogueEntry], list[Problem]]:
+def parse_catalogue(path: str, content: bytes) -> tuple[list[ListedPlugin], list[Problem]]:
     """Return the valid plugins of a catalogue, and the problems with the others.
 
     Raises DefinitionError if the file as a whole is invalid.
@@ -106,12 +103,12 @@ def parse_catalogue(path: str, content: bytes) -> tuple[list[CatalogueEntry], li
     return listed, problems
 
 
-def _parsed(fields: Fields) -> CatalogueEntry:
+def _parsed(fields: Fields) -> ListedPlugin:
     name = fields.filled("name", required=True)
     if not is_plugin_name(name):
         raise fields.refused("name", "not a valid plugin name; use a-z, 0-9, ., _ and -")
     more = [fields.text(key) for key in ("ref", "sha256", "description", "owner")]
-    return CatalogueEntry(name, fields.filled("source", required=True), *more)
+    return ListedPlugin(name, fields.filled("source", required=True), *more)
 
 
 def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:

@@ -5,8 +5,8 @@ import os
 import sys
 from collections.abc import Callable, Collection, Mapping
 
-from builtin_plugins.administration.plugins.contents import PluginVersion, Words
 from builtin_plugins.administration.plugins.inventory import declarations, plugins_of
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion, Words
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry

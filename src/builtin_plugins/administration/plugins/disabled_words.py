@@ -11,5 +11,5 @@ from host import Disabled, Installation, hookimpl
 def discover_commands(installation: Installation) -> Iterator[Disabled]:
     for name, entry in effective_registry(installation.plugins_dir).entries.items():
         if not entry.enabled:
-            found = make_source(entry).contents_now(installation.plugins_dir)
+            found = make_source(entry).current_version(installation.plugins_dir)
             yield Disabled(name, (*found.commands, *found.declared))

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
-from builtin_plugins.administration.plugins.contents import PluginVersion
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction, registry_transaction
@@ -52,18 +52,18 @@ def install(
     breaks this program, if it overrides commands of other plugins, or if it is `new` and its name
     is taken.
     """
-    source, wanted = make_source(entry), (*entry.came_from, entry.version_dir)
+    source, wanted = make_source(entry), (*entry.source_and_ref, entry.version_dir)
     source.prepare_install(tx, force=force)
     with registry_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
-        same = there and (*there.came_from, there.version_dir) == wanted
+        same = there and (*there.source_and_ref, there.version_dir) == wanted
         if same and source.is_present(tx.plugins_dir):
             return False
         if new:
             check_new_name(entry, registry.entries)
-            place = os.path.join(tx.plugins_dir, entry.name)
-            if os.path.lexists(place):
-                raise PluginError(f"{place} already exists", f"remove it{source.name_hint}")
+            path = os.path.join(tx.plugins_dir, entry.name)
+            if os.path.lexists(path):
+                raise PluginError(f"{path} already exists", f"remove it{source.name_hint}")
         enabled = there.enabled if there else entry.enabled
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:

@@ -23,23 +23,23 @@ class KnownPlugin(Record):
     `entry` is generated if the registry has none. `reason` explains the state.
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
-    distribution. `loaded` has its entry points or its hooks file. `own` has its commands.
+    distribution. `in_lock` has its entry points or its hooks file. `own` has its commands.
     """
 
     entry: Entry
     state: str
     reason: str = ""
     root: str = ""
-    loaded: Sequence[Plugin] = ()
+    in_lock: Sequence[Plugin] = ()
     own: Lock = Lock([])
 
     @property
     def hooks(self) -> list[str]:
         """Return the names of the hooks that the plugin implements."""
-        return [hook for one in self.loaded for hook in one.hooks]
+        return [hook for one in self.in_lock for hook in one.hooks]
 
     @property
-    def state_shown(self) -> str:
+    def state_text(self) -> str:
         return f"{self.state}, pinned" if self.entry.pinned else self.state
 
     @property
@@ -92,7 +92,7 @@ def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
 def find_plugin(rows: list[KnownPlugin], name: str) -> KnownPlugin | None:
     """Return the plugin with that name or an entry point of that name, None if there is none."""
     exact = (row for row in rows if row.entry.name == name)
-    by_entry_point = (row for row in rows if name in (one.name for one in row.loaded))
+    by_entry_point = (row for row in rows if name in (one.name for one in row.in_lock))
     return next(chain(exact, by_entry_point), None)
 
 
@@ -122,20 +122,20 @@ def _known_plugin(
     entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, restore: str
 ) -> KnownPlugin:
     """Return a plugin with its state; `restore` is the command that brings missing files back."""
-    loaded, own = plugins_of(lock, entry), declarations(lock, entry)[0]
-    reasons = [one.broken for one in loaded if one.broken]
-    names = [one.name for one in loaded]
+    in_lock, own = plugins_of(lock, entry), declarations(lock, entry)[0]
+    reasons = [one.broken for one in in_lock if one.broken]
+    names = [one.name for one in in_lock]
     for path in [file for one in lock.sources if one.plugin in names for file in one.files]:
         try:
             read_env_text(path)
         except SourceError as failure:
             reasons.append(failure.what)
-    is_here = bool(plugin or (loaded and entry.is_package))
+    is_here = bool(plugin or (in_lock and entry.is_package))
     if plugin:
         entry = plugin.entry
         own = own.replaced(trees=[Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [])
     elif is_here:
-        entry = entry.replaced(version=loaded[0].version)
+        entry = entry.replaced(version=in_lock[0].version)
     elif entry.is_package:  # imported here: importing takes 35 ms
         from builtin_plugins.administration.program.venv import distributions
 
@@ -148,7 +148,7 @@ def _known_plugin(
         remedy = "" if entry.is_users_directory else f"; restore them with: {restore}"
         state, reasons = "missing", [f"its files are missing{remedy}"]
     root = plugin.root if plugin else ""
-    return KnownPlugin(entry, state, "; ".join(reasons), root, loaded, own)
+    return KnownPlugin(entry, state, "; ".join(reasons), root, in_lock, own)
 
 
 def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
@@ -163,10 +163,10 @@ def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return the declarations of the plugin, and those of all others."""
     known = plugins_of(lock, entry)
     names = {one.name for one in known} if entry.is_package else {entry.name}
-    places = {path for one in known for path in one.trees}
+    paths = {path for one in known for path in one.trees}
     trees: tuple[list[Tree], list[Tree]] = ([], [])
     for tree in lock.trees:
-        is_own = tree.path in places or tree.plugin in names
+        is_own = tree.path in paths or tree.plugin in names
         trees[not is_own].append(tree)
     return (
         Lock(trees[0], [one for one in lock.commands if one.plugin in names]),

@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import columns
-from builtin_plugins.administration.plugins.contents import PluginVersion, Words
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import other_installations
 from builtin_plugins.administration.program.venv.distributions import installed_version
@@ -22,7 +22,7 @@ def preview(session: Session, former: Entry | None, found: PluginVersion) -> Non
     Invalid definitions are reported as warnings.
     """
     plugins_dir = session.installation.plugins_dir
-    before = make_source(former).contents_now(plugins_dir) if former else None
+    before = make_source(former).current_version(plugins_dir) if former else None
     session.show_lines(*plan_lines(before, found))
     session.messages.warn(*found.problems)
     warn_of_sharing(session, found.entry, "changes")

@@ -132,7 +132,7 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     """
     store, entry = store_of(plugins_dir, name), registry.entries.get(name)
     wanted = entry.version_dir if entry and not entry.is_package else ""
-    is_here = not wanted or os.path.isdir(store.content(wanted))
+    is_here = not wanted or os.path.isdir(store.link_target(wanted))
     is_link = os.path.islink(store.link) or not os.path.lexists(store.link)
     if store.current != wanted and is_here and is_link:
         store.activate(wanted, ExitStack())
@@ -172,20 +172,20 @@ def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
 
     Returns the new path of the directory, "" for a link.
     """
-    place = os.path.join(plugins_dir, name)
-    if os.path.islink(place):
-        target = os.readlink(place)
-        os.unlink(place)
-        undo.callback(os.symlink, target, place)
+    path = os.path.join(plugins_dir, name)
+    if os.path.islink(path):
+        target = os.readlink(path)
+        os.unlink(path)
+        undo.callback(os.symlink, target, path)
         return ""
-    if not os.path.lexists(place):
+    if not os.path.lexists(path):
         return ""
     kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
     while os.path.lexists(kept):
         kept += "+"
     atomic.make_directory(os.path.dirname(kept), undo=undo)
-    os.rename(place, kept)
-    undo.callback(os.rename, kept, place)
+    os.rename(path, kept)
+    undo.callback(os.rename, kept, path)
     return kept
 
 

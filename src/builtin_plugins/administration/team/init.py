@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from builtin_plugins.administration.pages import plural
-from builtin_plugins.administration.plugins.contents import read_contents
+from builtin_plugins.administration.plugins.plugin_version import read_version
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction, staged_change
@@ -64,7 +64,7 @@ def init_from(
                     yes = True  # _make has already asked
         launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
         name = name or next(launchers, session.program)
-        if came_from(root, session.environ) != source.entry.source:
+        if source_of_installation(root, session.environ) != source.entry.source:
             what = f"{root}: this installation was not made from {source.entry.source}"
             raise OperationError(what, _OTHER_PLACE)
         _finish(session, source, root, name, yes=yes, timeout=timeout)
@@ -119,7 +119,7 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
     commands_dir = inside.installation.commands_dir
     entry = registry.Entry(name, "local")
-    found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
+    found = read_version(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
     lines = command_lines({" ": found.commands.items()})
     session.show_lines(f"commands: {len(found.commands)}", *lines)
     for problem in found.problems:
@@ -174,7 +174,7 @@ def session_of(session: Session, root: str, name: str) -> Session:
     )
 
 
-def came_from(root: str, environ: Mapping[str, str]) -> str:
+def source_of_installation(root: str, environ: Mapping[str, str]) -> str:
     """Return the address that an installation was made from, "" if it is unknown."""
     if os.path.lexists(os.path.join(root, ".git")):
         with suppress(OperationError):

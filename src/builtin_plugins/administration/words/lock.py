@@ -10,8 +10,8 @@ def command(session: Session) -> None:
     This is never necessary, because each run notices changes to commands and plugins.
     """
     session.refresh_lock()
-    places, key = session.installation.locks, session.installation.key
-    written = next((one for one in places if read_lock([one], key)), None)
+    paths, key = session.installation.locks, session.installation.key
+    written = next((one for one in paths if read_lock([one], key)), None)
     session.show_lines(
         written or "the lock was not written, because no directory for it is writable"
     )

@@ -2,7 +2,7 @@
 
 import shlex
 
-from builtin_plugins.administration.team.init import came_from
+from builtin_plugins.administration.team.init import source_of_installation
 from builtin_plugins.administration.team.source import team_source
 from builtin_plugins.administration.templates import filled
 from host import UsageError
@@ -15,7 +15,7 @@ def command(session: Session, source: str | None) -> None:
     The default SOURCE is the one from which this installation was made. Publish the script where
     your colleagues can reach it. They then run: curl -LsSf ADDRESS | sh
     """
-    source = source or came_from(session.layout.root, session.environ)
+    source = source or source_of_installation(session.layout.root, session.environ)
     if not source:
         raise UsageError("this installation does not record its source", "add SOURCE")
     program, address = session.program, shlex.quote(team_source(source).entry.source)

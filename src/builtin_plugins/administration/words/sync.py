@@ -2,7 +2,7 @@
 
 import os
 
-from builtin_plugins.administration.plugins.contents import PluginVersion, read_contents
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion, read_version
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
@@ -78,7 +78,7 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
 def _commands(directory: str, entry: Entry) -> PluginVersion:
     """Return the commands in a directory, none if it is missing or cannot be read."""
     try:
-        return read_contents(DirectoryPlugin(entry, directory, directory, scripts={}))
+        return read_version(DirectoryPlugin(entry, directory, directory, scripts={}))
     except (HostError, OSError):
         return PluginVersion(entry)
 
@@ -89,5 +89,5 @@ def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
     for name, entry in read_registry(plugins_dir).entries.items():
         source = make_source(entry)
         if not entry.is_users_directory and source.is_present(plugins_dir):
-            found[name] = source.contents_now(plugins_dir)
+            found[name] = source.current_version(plugins_dir)
     return found

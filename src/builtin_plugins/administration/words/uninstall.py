@@ -100,8 +100,8 @@ def _links(environ: Mapping[str, str], launchers: list[str]) -> Iterator[str]:
         if target in real:
             yield link
             above = os.path.dirname(os.path.dirname(link))
-            for place in (above, os.path.join(above, ".local")):
-                page = os.path.join(place, "share/man/man1", f"{os.path.basename(link)}.1")
+            for directory in (above, os.path.join(above, ".local")):
+                page = os.path.join(directory, "share/man/man1", f"{os.path.basename(link)}.1")
                 if os.path.islink(page) and os.readlink(page).startswith(f"{sys.prefix}/"):
                     yield page
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.words.lint.linter import keys_of, placed
+from builtin_plugins.administration.words.lint.linter import keys_of, with_positions
 from host import Problem
 from testing.installation import PROJECT, Made, command
 
@@ -494,7 +494,7 @@ def test_the_hook_for_pre_commit_runs_it(install: Install) -> None:
 def test_the_places_of_keys(tmp_path: Path) -> None:
     def places(path: str) -> list[tuple[int, int]]:
         found = [Finding("", Problem(path, "", key=key)) for key in keys_of(path)[1]]
-        return [(one.problem.line, one.problem.column) for one in placed(found)]
+        return [(one.problem.line, one.problem.column) for one in with_positions(found)]
 
     assert places(written(tmp_path, '{"a":\n\n 1, "b":\n2}')) == [(1, 2), (3, 5)]
     assert places(written(tmp_path, "")) == []

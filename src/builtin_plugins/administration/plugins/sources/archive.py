@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.contents import PluginVersion
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion
 from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.transaction import Transaction

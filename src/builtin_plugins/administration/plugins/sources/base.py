@@ -8,12 +8,12 @@ from urllib.parse import urlsplit
 
 from packaging.requirements import Requirement
 
-from builtin_plugins.administration.plugins.contents import (
+from builtin_plugins.administration.plugins.plugin_version import (
     PluginVersion,
     is_package,
-    placed,
-    read_contents,
+    read_version,
     refuse_package,
+    relocated,
 )
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
@@ -70,7 +70,7 @@ class PluginSource:
     @property
     def argument(self) -> str | None:
         """Return the SOURCE from which `add` makes the entry, None if the source needs no check."""
-        return self.entry.source
+        return self.entry.source or None
 
     @property
     def is_pinned(self) -> bool:
@@ -96,16 +96,16 @@ class PluginSource:
         try:
             unread = entry.replaced(version="", description="", directory="", hooks="")
             plugin = read_plugin(root, unread)
-            found = read_contents(plugin)
+            found = read_version(plugin)
             if not (found.commands or found.has_python or found.problems or is_package(root)):
-                bare = read_contents(plugin.replaced(scripts={}))  # with scripts as commands
+                bare = read_version(plugin.replaced(scripts={}))  # with scripts as commands
                 if bare.commands and plugin.scripts is None:
                     found = bare.replaced(entry=plugin.entry.replaced(scripts={}))
         except HostError as error:
-            raise type(error)(placed(error.problem, root, called)) from None
+            raise type(error)(relocated(error.problem, root, called)) from None
         name = found.entry.name or _suggested_name(entry.source)
         entry = found.entry.replaced(name=name)
-        problems = tuple(placed(one, root, called) for one in found.problems)
+        problems = tuple(relocated(one, root, called) for one in found.problems)
         program = tx.reporter.program
         refuse_package(entry, root, found.commands, program, self.pip_address())
         if not found.commands and not found.has_python:
@@ -129,11 +129,11 @@ class PluginSource:
         store = store_of(plugins_dir, self.entry.name)
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
-    def contents_now(self, plugins_dir: str) -> PluginVersion:
+    def current_version(self, plugins_dir: str) -> PluginVersion:
         """Return the current version; its contents are empty if they cannot be read."""
         try:
-            place = os.path.join(plugins_dir, self.entry.name)
-            return read_contents(read_plugin(place, self.entry))
+            root = os.path.join(plugins_dir, self.entry.name)
+            return read_version(read_plugin(root, self.entry))
         except (HostError, OSError):
             return PluginVersion(self.entry)
 

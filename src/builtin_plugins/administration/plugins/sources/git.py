@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.contents import PluginVersion
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract

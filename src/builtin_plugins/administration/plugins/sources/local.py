@@ -3,7 +3,7 @@
 import os
 from contextlib import ExitStack
 
-from builtin_plugins.administration.plugins.contents import PluginVersion
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
@@ -28,7 +28,7 @@ class LocalSource(PluginSource):
         return self.described(self.entry, tx, root)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        place = os.path.join(tx.plugins_dir, self.entry.name)
+        link = os.path.join(tx.plugins_dir, self.entry.name)
         set_aside(tx.plugins_dir, self.entry.name, undo)  # a dangling link
-        write_link(place, self.entry.source)
-        undo.callback(os.unlink, place)
+        write_link(link, self.entry.source)
+        undo.callback(os.unlink, link)

@@ -15,7 +15,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
-from builtin_plugins.administration.plugins.contents import (
+from builtin_plugins.administration.plugins.plugin_version import (
     PluginVersion,
     is_package,
     read_installed,
@@ -148,7 +148,7 @@ class PipSource(PluginSource):
 
     def _wheel(self, tx: Transaction) -> tuple[PluginVersion, str]:
         """Return the contents of the staged or kept wheel, and its directory."""
-        kept = store_of(tx.plugins_dir, self.entry.name).content(self.entry.version_dir)
+        kept = store_of(tx.plugins_dir, self.entry.name).link_target(self.entry.version_dir)
         for directory in (tx.files, kept):
             names = names_in(directory)
             if len(names) == 1:
@@ -160,7 +160,7 @@ class PipSource(PluginSource):
         is_version = there is not None and there == (entry.version or there)
         return is_version and entry.commit in ("", distributions.installed_commit(entry.name))
 
-    def contents_now(self, plugins_dir: str) -> PluginVersion:
+    def current_version(self, plugins_dir: str) -> PluginVersion:
         return read_installed(self.entry)
 
     def needs(self, found: PluginVersion) -> list[Requirement]:

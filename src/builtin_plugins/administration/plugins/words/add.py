@@ -2,8 +2,8 @@
 
 from builtin_plugins.administration.plugins.catalogue import listed_plugin
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion
 from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import parse_source
@@ -121,11 +121,11 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     """
     entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:
-        same = (one for one in entries.values() if one.came_from == wanted.came_from)
+        same = (one for one in entries.values() if one.source_and_ref == wanted.source_and_ref)
         return next((one for one in same if _is_present(session, one)), None)
     there = entries.get(wanted.name)
     are_packages = there and there.is_package and wanted.is_package
-    if there and not are_packages and there.came_from != wanted.came_from:
+    if there and not are_packages and there.source_and_ref != wanted.source_and_ref:
         raise PluginError(f"{_installed(session, there)}{make_source(wanted).name_hint}")
     return there
 

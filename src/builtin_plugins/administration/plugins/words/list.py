@@ -38,4 +38,4 @@ def _cells(row: KnownPlugin) -> tuple[str, ...]:
     words = row.words if row.state != "missing" else []
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
-    return (entry.name, version, kind, row.state_shown, shown, masked_text(entry.source))
+    return (entry.name, version, kind, row.state_text, shown, masked_text(entry.source))

@@ -2,7 +2,7 @@
 
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
-from host import OperationError
+from host import OperationError, masked_text
 from host.cli.session import Session
 
 _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
@@ -24,7 +24,8 @@ def command(session: Session, text: tuple[str, ...], format: str, timeout: float
         see = f"to see all: {session.program} self plugin search"
         raise OperationError(f"no plugin in a catalogue matches {' and '.join(text)}", see)
     if format == "json":
-        session.show_json({"plugins": [one.shown() for one in found]})
+        shown = [one._asdict() | {"source": masked_text(one.source)} for one in found]
+        session.show_json({"plugins": shown})
         return
     rows = [
         (one.name, one.ref or one.sha256[:12] or "-", one.owner or "-", one.description)

@@ -18,7 +18,7 @@ def command(session: Session, name: str, format: str) -> None:
         session.show_json(values)
         return
     plugins_dir = session.installation.plugins_dir
-    entry, found = row.entry, make_source(row.entry).contents_now(plugins_dir)
+    entry, found = row.entry, make_source(row.entry).current_version(plugins_dir)
     commands = {one.words: one.definition for one in row.own.commands if one.runs} | dict(
         found.commands
     )
@@ -33,7 +33,7 @@ def command(session: Session, name: str, format: str) -> None:
         "ref": entry.ref,
         "commit": entry.commit,
         "sha256": entry.sha256,
-        "state": f"{row.state_shown}: {row.reason}" if row.reason else row.state_shown,
+        "state": f"{row.state_text}: {row.reason}" if row.reason else row.state_text,
         "installed": entry.installedAt,
         "files": os.path.realpath(row.root) if row.root else "",
         "kept": ", ".join(

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
-from builtin_plugins.administration.plugins.contents import PluginVersion
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
+from builtin_plugins.administration.plugins.plugin_version import PluginVersion
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry

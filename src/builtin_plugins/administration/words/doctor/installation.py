@@ -14,7 +14,7 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.program.venv.copy import VenvCopy
-from builtin_plugins.administration.words.lint.linter import Lint, placed
+from builtin_plugins.administration.words.lint.linter import Lint, with_positions
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
@@ -29,7 +29,7 @@ from host.run.catalog import Catalog
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted
 
-_WRONG_PLACES = ("settings.conf", "core/settings.conf", "commands/settings.conf")
+_UNREAD_SETTINGS = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
 
 class Subject:
@@ -89,7 +89,7 @@ def files(subject: Subject) -> Iterator[Finding]:
 def settings(subject: Subject) -> Iterator[Finding]:
     """Yield the problems of settings.conf, which is sourced as in a run, except in safe mode."""
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
-    for path in (os.path.join(root, name) for name in _WRONG_PLACES):
+    for path in (os.path.join(root, name) for name in _UNREAD_SETTINGS):
         if os.path.isfile(path):
             yield finding(f"{path} is not read", f"move its lines to {file}")
     if session.safe:
@@ -122,7 +122,7 @@ def _is_open(path: str) -> bool:
 
 def definitions(subject: Subject) -> Iterator[Finding]:
     """Yield the findings of `self lint`, except those of plugins, which `plugins` reports."""
-    found = placed(Lint(subject.session).here())
+    found = with_positions(Lint(subject.session).here())
     yield from (one for one in found if one.rule != "plugin")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from builtin_plugins.administration.pages import Finding, counted, grouped, plural
-from builtin_plugins.administration.words.lint.linter import Lint, placed
+from builtin_plugins.administration.words.lint.linter import Lint, with_positions
 from builtin_plugins.administration.words.lint.rules import shellcheck_findings
 from host import Problem
 from host.cli.session import Session
@@ -24,7 +24,7 @@ def command(session: Session, directory: str | None, format: str) -> int:
     lint = Lint(session)
     found = [*(lint.here() if directory is None else lint.directory(directory))]
     found += shellcheck_findings(lint.shell_scripts, session.environ)
-    findings = placed(found)
+    findings = with_positions(found)
     if format == "json":
         session.show_json({"findings": [*map(_row, findings)], "help": lint.help})
     elif format == "github":
@@ -43,8 +43,8 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
     elif not session.terminal.is_interactive:
         session.show_lines(*(str(one.problem) for one in findings))
     else:
-        places = [(one, one.problem) for one in findings]
-        rows = [(at.path, f"{at.line}:{at.column}: {at.message}", one) for one, at in places]
+        located = [(one, one.problem) for one in findings]
+        rows = [(at.path, f"{at.line}:{at.column}: {at.message}", one) for one, at in located]
         lines = grouped(rows, session.terminal)
         session.show("\n".join([*lines, "", counted(findings), ""]))
 

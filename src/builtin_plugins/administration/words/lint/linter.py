@@ -8,7 +8,7 @@ from operator import attrgetter
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.contents import misspelt_keys
+from builtin_plugins.administration.plugins.plugin_version import misspelt_keys
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.words.lint import rules
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
@@ -27,7 +27,7 @@ from host.run.catalog import Catalog
 from host.run.command import SYSTEMS
 from host.run.folders import FolderNode
 from host.run.installation import read_config
-from host.run.json_errors import offsets_of_keys, place_of_key
+from host.run.json_errors import offsets_of_keys, position_of_key
 from host.run.lock import Tree
 from host.run.process import FRAMEWORK_NAMES
 from host.run.projects import Project
@@ -109,9 +109,9 @@ class Lint:
         file = os.path.join(plugin.root, MANIFEST)
         self.count += os.path.exists(file)
         yield from (Finding("definition", one) for one in misspelt_keys(plugin.root))
-        for key, place in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
-            if place and not os.path.exists(place):
-                yield Finding("plugin", Problem(file, f"{place} does not exist", key=key))
+        for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
+            if path and not os.path.exists(path):
+                yield Finding("plugin", Problem(file, f"{path} does not exist", key=key))
                 return
         if plugin.hooks_file:
             yield from rules.hooks(plugin.hooks_file)
@@ -178,7 +178,7 @@ def keys_of(path: str) -> tuple[str, dict[str, int]]:
     return text, dict(offsets_of_keys(text))
 
 
-def placed(findings: Iterable[Finding]) -> list[Finding]:
+def with_positions(findings: Iterable[Finding]) -> list[Finding]:
     """Return the findings sorted by position, each with a line and a column.
 
     Paths below the current directory are relative to it.
@@ -190,9 +190,9 @@ def placed(findings: Iterable[Finding]) -> list[Finding]:
         line, column = at.line, at.column or 1
         if not line:
             text, offsets = keys(at.path) if at.key else ("", {})
-            line, column = place_of_key(text, offsets, at.key)
-        place = (_relative(at.path), at.text, at.remedy, at.key, line, column)
-        found.add(one._replace(problem=Problem(*place)))
+            line, column = position_of_key(text, offsets, at.key)
+        problem = Problem(_relative(at.path), at.text, at.remedy, at.key, line, column)
+        found.add(one._replace(problem=problem))
     order = attrgetter("problem.path", "problem.line", "problem.column", "rule", "problem.message")
     return sorted(found, key=order)
 

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.contents import scan_python
+from builtin_plugins.administration.plugins.plugin_version import scan_python
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
 from host.run import from_system, read_regular, why_outside
@@ -91,12 +91,12 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
 
 def hooks(path: str) -> Iterator[Finding]:
     """Yield a finding if a file of hooks has a syntax error or no hook; the file is not run."""
-    source, what, line = read_regular(path, HostError), "", 1
+    code, what, line = read_regular(path, HostError), "", 1
     try:
-        compile(source, path, "exec", dont_inherit=True)
+        compile(code, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as failure:
         what, line = f"is not valid Python: {failure}", getattr(failure, "lineno", None) or 1
-    if not what and not scan_python(source)[0]:
+    if not what and not scan_python(code)[0]:
         what = "no function is marked with @hookimpl, so no hook is called"
     if what:
         yield Finding("plugin", Problem(path, what, line=line))

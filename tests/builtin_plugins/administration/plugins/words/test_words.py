@@ -114,7 +114,7 @@ def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
 
 
 def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
-    row = KnownPlugin(Entry("acme-cli", "pip"), "enabled", loaded=[Plugin("acme")])
+    row = KnownPlugin(Entry("acme-cli", "pip"), "enabled", in_lock=[Plugin("acme")])
     other = KnownPlugin(Entry("tools", "local"), "enabled")
     for name in ("acme-cli", "acme"):
         assert find_plugin([other, row], name) is row

@@ -69,7 +69,7 @@ class PluginVersion(Record):
         return bool(self.names or self.entry.hooks)
 
 
-def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
+def read_version(plugin: DirectoryPlugin) -> PluginVersion:
     """Return the contents of a directory plugin.
 
     Raises PluginError if its plugin.json names a missing file.
@@ -83,9 +83,9 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
     found = contents(catalog, (), deep=True)
     problems = (*misspelt_keys(plugin.root), *found.problems)
     commands = {one.words: one.definition for one in found.commands}
-    source = b""
+    code = b""
     if plugin.hooks_file:
-        source = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
+        code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
     categories = [(), *(one.words for one in found.categories)]
     nodes = [node for words in categories for node in catalog.find(words).nodes]
     ignored = tuple(
@@ -94,12 +94,12 @@ def read_contents(plugin: DirectoryPlugin) -> PluginVersion:
         if isinstance(node, FolderNode) and tree.scripts is not None
         for one in left_out(node)
     )
-    return PluginVersion(plugin.entry, commands, *scan_python(source), problems, ignored)
+    return PluginVersion(plugin.entry, commands, *scan_python(code), problems, ignored)
 
 
-def scan_python(source: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
-    """Return the hooks and the literal words of commands in Python source, without running it."""
-    text = source.decode("utf-8", "replace")
+def scan_python(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
+    """Return the hooks and the literal words of commands in Python code, without running it."""
+    text = code.decode("utf-8", "replace")
     marked = _HOOK.findall(text)
     declared = [tuple(_LITERAL.findall(words)) for words in _DECLARATION.findall(text)]
     return tuple(one for one in HOOKS if one in marked), tuple(filter(None, declared))
@@ -169,7 +169,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
     commands = {one.words: one.definition for one in listed.commands}
     points = list(found.entry_points.select(group=PROJECT))
     modules = {point.module.replace(".", "/") for point in points}
-    source = b"\n".join(
+    code = b"\n".join(
         found.locate_file(one).read_bytes()
         for one in names
         if one.removesuffix(".py").removesuffix("/__init__") in modules
@@ -177,14 +177,14 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
     return PluginVersion(
         entry,
         commands,
-        *scan_python(source),
-        tuple(placed(one, root, entry.name) for one in listed.problems),
+        *scan_python(code),
+        tuple(relocated(one, root, entry.name) for one in listed.problems),
         names=tuple(point.name for point in points),
         requires=requires,
     )
 
 
-def placed(problem: Problem, root: str, called: str) -> Problem:
+def relocated(problem: Problem, root: str, called: str) -> Problem:
     """Return a problem that names `called` instead of the directory `root`."""
     if root == called:
         return problem
