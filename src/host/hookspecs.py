@@ -44,10 +44,10 @@ from host.records import (
     Watch,
 )
 
-PROJECT = "cli_host"
+GROUP = "cli_host"  # of entry points and hooks; pluggy calls it a project
 OWN_DISTRIBUTION = "cli-host"
 
-hookspec = pluggy.HookspecMarker(PROJECT)
+hookspec = pluggy.HookspecMarker(GROUP)
 
 
 @hookspec
@@ -182,4 +182,4 @@ def is_installed(command: Command) -> bool | None:
     raise NotImplementedError
 
 
-HOOKS = tuple(name for name, one in tuple(globals().items()) if hasattr(one, f"{PROJECT}_spec"))
+HOOKS = tuple(name for name, one in tuple(globals().items()) if hasattr(one, f"{GROUP}_spec"))

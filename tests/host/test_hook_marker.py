@@ -5,7 +5,7 @@ import pytest
 
 from host import hookimpl
 from host.hook_marker import MARK
-from host.hookspecs import PROJECT
+from host.hookspecs import GROUP
 
 OPTIONS = [{}, {"tryfirst": True}, {"trylast": True}, {"wrapper": True}, {"specname": "other"}]
 
@@ -19,8 +19,8 @@ def test_it_is_what_pluggy_sets(options):
         return None
 
     assert hookimpl(**options)(ours) is ours
-    pluggy.HookimplMarker(PROJECT)(**options)(theirs)
-    assert f"{PROJECT}_impl" == MARK
+    pluggy.HookimplMarker(GROUP)(**options)(theirs)
+    assert f"{GROUP}_impl" == MARK
     assert getattr(ours, MARK) == getattr(theirs, MARK)
 
 

@@ -83,7 +83,7 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
     settings: dict[str, dict[str, int]] = {}
 
     def variable(one: environment.Assignment) -> Variable:
-        path = one.origin
+        path = one.source
         if one.rank == environment.SETTINGS and path not in settings:
             settings[path] = settings_names(path)
         line = settings.get(path, {}).get(one.name)

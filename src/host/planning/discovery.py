@@ -11,7 +11,7 @@ from typing import Any
 import importlib_metadata
 
 from host.errors import HostError, InstallationError
-from host.hookspecs import OWN_DISTRIBUTION, PROJECT
+from host.hookspecs import GROUP, OWN_DISTRIBUTION
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
 from host.planning.loading import LoadedPlugin, source_files
 from host.planning.lock_file import write_lock
@@ -88,7 +88,7 @@ def entry_points() -> list[Plugin]:
             files = [path / name for name in ("entry_points.txt", "METADATA")] if path else []
             if any(one.exists() and not one.is_file() for one in files):
                 continue  # reading a FIFO never ends
-            points = distribution.entry_points.select(group=PROJECT)
+            points = distribution.entry_points.select(group=GROUP)
             if not points:
                 continue  # without reading the metadata, which is slow
             name, version = str(distribution.metadata["Name"]), str(distribution.version)

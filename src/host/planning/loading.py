@@ -27,7 +27,7 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
         self.broken = ""
-        self._manager = pluggy.PluginManager(hookspecs.PROJECT)  # not shared, to isolate failures
+        self._manager = pluggy.PluginManager(hookspecs.GROUP)  # not shared, to isolate failures
         self._manager.add_hookspecs(hookspecs)
         try:
             self.broken = self._register()
@@ -42,7 +42,7 @@ class LoadedPlugin:
         if plugin.file:
             found = _load_file(plugin)
         else:
-            found = EntryPoint(plugin.name, plugin.reference, hookspecs.PROJECT).load()
+            found = EntryPoint(plugin.name, plugin.reference, hookspecs.GROUP).load()
         manager.register(found, plugin.name)
         manager.check_pending()
         for name, one in self._implementations():

@@ -38,15 +38,15 @@ LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 
 
 class Assignment:
-    """A value that a source offers for a variable; `origin` names the source in messages."""
+    """A value that a source offers for a variable; `source` names that source in messages."""
 
-    __slots__ = ("name", "origin", "rank", "value")
+    __slots__ = ("name", "rank", "source", "value")
 
-    def __init__(self, name: str, value: str, rank: float, origin: str) -> None:
+    def __init__(self, name: str, value: str, rank: float, source: str) -> None:
         self.name = name
         self.value = value
         self.rank = rank
-        self.origin = origin
+        self.source = source
 
 
 class Layers:
@@ -63,14 +63,14 @@ class Layers:
         self,
         system: "Mapping[str, str]",
         fixed: "Mapping[str, str]",
-        run_entry: "Callable[[Mapping[str, str]], str] | None" = None,
+        run_chain: "Callable[[Mapping[str, str]], str] | None" = None,
     ) -> None:
         self.system = system
         self.fixed = fixed
         self.offered: dict[str, list[Assignment]] = {}
         self.missing: list[str] = []
         self.unasked: list[str] = []
-        self._run_entry = run_entry  # returns CLI_RUN for the variables that this run sets
+        self._run_chain = run_chain  # returns CLI_RUN for the variables that this run sets
 
     def offer(self, assignment: Assignment) -> None:
         ranked = self.offered.setdefault(assignment.name, [])
@@ -88,10 +88,10 @@ class Layers:
         """Return the complete environment: the caller's, and the variables of all sources."""
         found = {**self.system, **self.fixed}
         won = {name: ranked[0].value for name, ranked in self.offered.items() if name not in found}
-        if self._run_entry is not None:
+        if self._run_chain is not None:
             values = {**self.fixed, **won}
             own = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
-            found[RUN] = self._run_entry(own)
+            found[RUN] = self._run_chain(own)
         return {**found, **won}
 
 
@@ -188,10 +188,10 @@ class SourceReader(Record):
                 f"{name} looks like a reference to a secret, but references are not resolved here"
             )
             self.messages.warn(Problem(path, what, 'move it to "secrets"', key, line))
-        origin = f"{path}:{line}" if line else f"{path}: {key}" if key else path
-        self.layers.offer(Assignment(name, value, rank, origin))
+        source = f"{path}:{line}" if line else f"{path}: {key}" if key else path
+        self.layers.offer(Assignment(name, value, rank, source))
         if name in self.layers.system:
-            self.messages.debug(f"{name}: {origin} is ignored, because the caller set {name}")
+            self.messages.debug(f"{name}: {source} is ignored, because the caller set {name}")
 
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a reference scheme for secrets."""
@@ -242,4 +242,4 @@ def layers_of(
     fixed = {**installation.run_variables(words), **(given or {})}
     if definition.project is not None:
         fixed["PROJECT_DIR"] = definition.project.root
-    return Layers(system, fixed, lambda values: installation.run_entry(environ, values))
+    return Layers(system, fixed, lambda values: installation.run_chain(environ, values))

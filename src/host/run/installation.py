@@ -196,7 +196,7 @@ class OpenInstallation:
         values = (*paths, layout.config_file, words[-1], "/".join(words[:-1]))
         return dict(zip(FRAMEWORK_NAMES, values, strict=True))
 
-    def run_entry(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
+    def run_chain(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
         """Return CLI_RUN for a command whose run sets `values`; `environ` is the caller's."""
         layout = self.layout
         launcher = "" if layout.launcher == layout.root else layout.launcher

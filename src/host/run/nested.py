@@ -2,7 +2,7 @@
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
 `ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
-`OpenInstallation.run_entry` writes it. Only a run inside another run imports this module.
+`OpenInstallation.run_chain` writes it. Only a run inside another run imports this module.
 """
 
 from host.run import Record, join

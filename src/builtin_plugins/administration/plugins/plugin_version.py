@@ -22,7 +22,7 @@ from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, Directory
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
-from host.hookspecs import HOOKS, PROJECT
+from host.hookspecs import GROUP, HOOKS
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.folders import FolderNode
@@ -167,7 +167,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
     catalog = Catalog(Lock([Tree(os.path.join(root, one)) for one in sorted(trees)]))
     listed = contents(catalog, (), deep=True)
     commands = {one.words: one.definition for one in listed.commands}
-    points = list(found.entry_points.select(group=PROJECT))
+    points = list(found.entry_points.select(group=GROUP))
     modules = {point.module.replace(".", "/") for point in points}
     code = b"\n".join(
         found.locate_file(one).read_bytes()
@@ -213,7 +213,7 @@ def refuse_package(
     for name in _PACKAGE_FILES:
         with suppress(OSError):
             text += Path(root, name).read_text("utf-8", "replace")
-    if PROJECT not in text and commands:
+    if GROUP not in text and commands:
         return
     found = _PACKAGE_NAME.search(text)
     name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"

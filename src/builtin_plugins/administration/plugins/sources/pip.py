@@ -41,7 +41,7 @@ from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
-from host.hookspecs import PROJECT
+from host.hookspecs import GROUP
 from host.run.importing import complete_import_path
 
 _WHEEL = ".whl"
@@ -222,7 +222,7 @@ def _staged(path: str, entry: Entry) -> PluginVersion:
     found = read_wheel(path, entry)
     name = found.entry.name
     if not found.names:
-        raise PluginError(f"{name} is not a plugin: it has no entry point in the group {PROJECT}")
+        raise PluginError(f"{name} is not a plugin: it has no entry point in the group {GROUP}")
     if name in distributions.protected():
         raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
     if entry.name not in ("", name):
