@@ -7,20 +7,20 @@ Its commands in Python need `Program` and the errors that they raise::
     from host import Program, UsageError, masked, printable
 """
 
-_HOMES: dict[str, str] = {}  # public name -> module, filled on first access
+_MODULES: dict[str, str] = {}  # public name -> module, filled on first access
 
 
 def __getattr__(name: str) -> object:
     """Import a public name on first access, because a run of a command needs none of them."""
-    if not _HOMES:
+    if not _MODULES:
         with open(f"{__path__[0]}/__init__.pyi", encoding="utf-8") as file:
             lines = [line.split() for line in file if line.startswith("from ")]
-        _HOMES.update({name: home for _, home, _, name, *_ in lines})
+        _MODULES.update({name: module for _, module, _, name, *_ in lines})
     if name == "__all__":
-        return [*_HOMES]
-    if name not in _HOMES:
+        return [*_MODULES]
+    if name not in _MODULES:
         raise AttributeError(f"module 'host' has no attribute {name!r}")
-    found: object = getattr(__import__(_HOMES[name], fromlist=[name]), name)
+    found: object = getattr(__import__(_MODULES[name], fromlist=[name]), name)
     return found
 
 

@@ -161,8 +161,8 @@ def prepare_run(
     else:
         from host.run.interrupts import python_exec
 
-        label = " ".join([program, *found.words])
-        replacement = python_exec([label, definition.entrypoint, *args], exported)
+        called = " ".join([program, *found.words])
+        replacement = python_exec([called, definition.entrypoint, *args], exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.confirm import confirm
 

@@ -95,14 +95,14 @@ def masked(
     values |= {value for name, value in system.items() if is_secret(name)}
     pattern = _pattern(values)
 
-    def shown(one: Variable) -> Variable:
-        weaker = tuple(map(shown, one.shadows))
+    def without_secrets(one: Variable) -> Variable:
+        weaker = tuple(map(without_secrets, one.shadows))
         if one.value and (one.name in secrets or is_secret(one.name)):
             return one.replaced(value=_MASK, shadows=weaker)
         value = masked_text(pattern.sub(_MASK, one.value))
         return one.replaced(value=value, shadows=weaker)
 
-    return {name: shown(one) for name, one in variables.items()}
+    return {name: without_secrets(one) for name, one in variables.items()}
 
 
 def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:

@@ -14,7 +14,7 @@ def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
     return {"name": name, "description": description, **more}
 
 
-def free(name: str, value: str, description: str) -> dict[str, Any]:
+def text(name: str, value: str, description: str) -> dict[str, Any]:
     """Return the declaration of an option whose value is any text, such as a name."""
     return argument(name, description, value=value, complete="none")
 
@@ -53,7 +53,7 @@ _SOURCE = {
     "complete": f"{_HERE}.plugins.words.name_completion:sources",
 }
 
-_ABOUT = free("--description", "TEXT", "A one-line description.")
+_ABOUT = text("--description", "TEXT", "A one-line description.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")
 _ALL_SHADOWED = argument("--all", "Also show the commands that this one hides.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
@@ -73,11 +73,11 @@ _LISTING_FORMAT = {
     "complete": "host.cli.completion:formats",
 }
 _MOVE = argument("--move", "Remove the original script.")
-_NAME = free("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
+_NAME = text("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME.")
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 _PURGE = argument("--purge", "Also remove your commands, plugins and settings.")
 _PYTHON = argument("--python", "Make a pip package with Python hooks and tests.")
-_INTO_PLUGIN = free("--plugin", "NAME", "Write into plugins/NAME.")
+_INTO_PLUGIN = text("--plugin", "NAME", "Write into plugins/NAME.")
 _A_PROJECT = argument("--project", "Make a project with an example.", conflicts=["--name"])
 _FORGET = argument("--forget", "Stop trusting the project.", conflicts=["--yes"])
 _INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
@@ -123,11 +123,11 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "plugin add": (
         "Add a plugin from a directory, git, an archive, pip or a catalogue",
         _SOURCE,
-        free("--ref", "REF", "A branch, tag or commit of a git repository."),
-        free("--name", "NAME", "Name of the plugin in this installation."),
-        free("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
-        free("--prefix", "TEXT", "Add only scripts whose names begin with TEXT; commands omit it."),
-        free("--split", "TEXT", "The separator of the words in a script's name."),
+        text("--ref", "REF", "A branch, tag or commit of a git repository."),
+        text("--name", "NAME", "Name of the plugin in this installation."),
+        text("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
+        text("--prefix", "TEXT", "Add only scripts whose names begin with TEXT; commands omit it."),
+        text("--split", "TEXT", "The separator of the words in a script's name."),
         argument("--ssh", "Clone user/repo over ssh."),
         argument("--gitlab", "Clone user/repo from GitLab."),
         argument("--bitbucket", "Clone user/repo from Bitbucket.", conflicts=["--gitlab"]),

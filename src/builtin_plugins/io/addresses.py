@@ -68,9 +68,9 @@ def fetchable(text: str) -> Address:
     """
     address = parse(text)
     if address is None or address.scheme not in ("https", "http"):
-        raise OperationError(f"{shown(text)}: not an https address")
+        raise OperationError(f"{bare_address(text)}: not an https address")
     if address.scheme == "http" and not _LOOPBACK.fullmatch(address.host):
-        raise OperationError(f"{shown(text)}: use https (http only for this machine)")
+        raise OperationError(f"{bare_address(text)}: use https (http only for this machine)")
     return address
 
 
@@ -84,11 +84,11 @@ def follow(address: str, location: str) -> str:
     except OperationError as refusal:
         raise OperationError(f"redirects to {refusal}") from None
     if address.startswith("https:") and target.scheme != "https":
-        raise OperationError(f"redirects from https to {shown(target.url)}")
+        raise OperationError(f"redirects from https to {bare_address(target.url)}")
     return target.url
 
 
-def shown(text: str) -> str:
+def bare_address(text: str) -> str:
     """Return an address for messages: without user, password, query and fragment."""
     address = parse(text)
     bare = masked_text(text) if address is None else address.url

@@ -44,23 +44,25 @@ class Member(NamedTuple):
     read: Callable[[], IO[bytes] | None] | None = None  # opens the content of a file
 
 
-class Rules(NamedTuple):
-    """The rules for one archive.
+class UnpackOptions(NamedTuple):
+    """The options for one archive.
 
-    A single top-level directory that contains everything is left out, unless `stays`, called with
-    all paths, returns True. `members` (including implied directories) and `size` (bytes) limit the
-    whole archive.
+    A single top-level directory that contains everything is left out, unless `keeps_top`, called
+    with all paths, returns True. `members` (including implied directories) and `size` (bytes) limit
+    the whole archive.
     """
 
-    stays: Callable[[Collection[str]], bool] = lambda _: False
+    keeps_top: Callable[[Collection[str]], bool] = lambda _: False
     members: int = MOST_FILES
     size: int = MOST_BYTES
 
 
-AS_STORED = Rules(stays=lambda _: True)
+AS_STORED = UnpackOptions(keeps_top=lambda _: True)
 
 
-def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: float = 600.0) -> None:
+def extract(
+    archive: Path, target: Path, called: str, options: UnpackOptions, seconds: float = 600.0
+) -> None:
     """Unpack `archive` into the new directory `target`; errors name the archive `called`.
 
     The format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip) is detected from the content, never from
@@ -72,7 +74,7 @@ def extract(archive: Path, target: Path, called: str, rules: Rules, seconds: flo
     try:
         with archive.open("rb") as file:
             with time_limit(min(seconds, _VALIDATION_SECONDS), late):
-                members = checked(_members(file, target), rules)
+                members = checked(_members(file, target), options)
             with time_limit(seconds, late):
                 _write(members, target)
     except OperationError as failure:
@@ -154,16 +156,16 @@ def _write(members: dict[str, Member], target: Path) -> None:
             os.symlink(member.target, target / name)
 
 
-def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
+def checked(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
     """Return the members, keyed by target path, with the directories that their names imply.
 
     Raises OperationError with the name of the member that is not allowed.
     """
-    found = _collected(members, rules)
+    found = _collected(members, options)
     if all(one.kind == "directory" for one in found.values()):
         raise OperationError("it contains no files")
     top, *others = {path.partition("/")[0] for path in found}
-    if not others and found[top].kind == "directory" and not rules.stays(found):
+    if not others and found[top].kind == "directory" and not options.keeps_top(found):
         found = {path[len(top) + 1 :]: member for path, member in found.items()}
     for path, member in found.items():
         if member.kind == "link":
@@ -171,7 +173,7 @@ def checked(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
     return found
 
 
-def _collected(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
+def _collected(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
     """Key the members by path; only directories may occur twice. Raises OperationError."""
     found: dict[str, Member] = {}
     size = 0
@@ -191,10 +193,10 @@ def _collected(members: Iterable[Member], rules: Rules) -> dict[str, Member]:
                 raise _refusal(name, "occurs twice")
             found[path] = member
             size += member.size
-        if len(found) > rules.members:
-            raise OperationError(f"more than {rules.members} members")
-        if size > rules.size:
-            raise OperationError(f"more than {rules.size} bytes unpacked")
+        if len(found) > options.members:
+            raise OperationError(f"more than {options.members} members")
+        if size > options.size:
+            raise OperationError(f"more than {options.size} bytes unpacked")
     return found
 
 

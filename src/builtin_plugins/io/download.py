@@ -10,7 +10,7 @@ from pathlib import Path
 import requests
 import urllib3
 
-from builtin_plugins.io.addresses import fetchable, follow, shown
+from builtin_plugins.io.addresses import bare_address, fetchable, follow
 from builtin_plugins.io.time_limit import time_limit
 from host import OperationError
 
@@ -67,9 +67,9 @@ def download(
     except BaseException as failure:
         target.unlink(missing_ok=True)
         if isinstance(failure, OperationError):
-            raise OperationError(f"{shown(address)}: {failure}") from None
+            raise OperationError(f"{bare_address(address)}: {failure}") from None
         if isinstance(failure, OSError):
-            raise OperationError(f"{shown(address)}: {target}: {failure.strerror}") from None
+            raise OperationError(f"{bare_address(address)}: {target}: {failure.strerror}") from None
         raise
 
 

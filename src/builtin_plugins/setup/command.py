@@ -26,8 +26,8 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
     settings = ToolSettings.read(program.words[-1], name, environ)
     settings.check()
     system = macos if platform == "darwin" else linux
-    label = " ".join([program.name, *program.words])
-    reporter = Reporter(label, options.quiet, options.verbose, environ)
+    called = " ".join([program.name, *program.words])
+    reporter = Reporter(called, options.quiet, options.verbose, environ)
     with os_errors_explained():
         reporter.info(f"{name} {_change(system, settings, options, reporter)}")
     return 0

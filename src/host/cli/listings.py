@@ -48,8 +48,8 @@ def show(session: Session, asked: GlobalOptions) -> None:
         return
     asked.read(rest, session.messages, found.words)
     if asked.words:
-        label = " ".join([session.program, *found.words])
-        raise UsageError(f"unexpected argument {asked.words[0]}", f"see: {label} --help")
+        called = " ".join([session.program, *found.words])
+        raise UsageError(f"unexpected argument {asked.words[0]}", f"see: {called} --help")
     session.show(listing_text(session, found, asked.format or "text", everything=asked.everything))
 
 

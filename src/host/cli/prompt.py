@@ -76,9 +76,9 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
         return getpass.getpass(prompt)
     import readline
 
-    def complete(text: str, state: int) -> str | None:
+    def complete(text: str, index: int) -> str | None:
         fitting = [word for word in words or () if word.startswith(text)]
-        return fitting[state] if state < len(fitting) else None
+        return fitting[index] if index < len(fitting) else None
 
     readline.set_completer(None if words is None else complete)  # None completes paths
     readline.set_completer_delims("\n")

@@ -28,7 +28,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     or None. For a category, the listing is shown. Raises HostError.
     """
     session.find_packages()
-    lock = _own_words(session)
+    lock = _own_commands(session)
     found = Catalog(lock).find(asked.words)
     rest = asked.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
@@ -41,8 +41,8 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     definition = found.definition
     function = load_reference(definition.entrypoint)
     if asked.help or "--help" in rest or "-h" in rest:
-        label = " ".join([session.program, *found.words])
-        session.show(_page(session.terminal, label, definition, function))
+        called = " ".join([session.program, *found.words])
+        session.show(_page(session.terminal, called, definition, function))
         return 0
     given = parse(definition.args, rest, session.program, found.words).texts
     if session.assume_yes and found.words != _NEVER_ASSUMED:
@@ -51,7 +51,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         return function(session, **_named_values(definition.args, given)) or 0
 
 
-def _own_words(session: Session) -> Lock:
+def _own_commands(session: Session) -> Lock:
     try:
         lock = session.lock_on_disk
     except InstallationError:
@@ -64,15 +64,15 @@ def _own_words(session: Session) -> Lock:
 
 
 def _page(
-    terminal: Terminal, label: str, definition: Definition, function: Callable[..., Any]
+    terminal: Terminal, called: str, definition: Definition, function: Callable[..., Any]
 ) -> str:
     """Return the help page of a command; its text is the function's docstring."""
     import inspect
 
     page = Page(terminal)
-    page.title(label)
+    page.title(called)
     page.prose(inspect.getdoc(function) or "")
-    page.usage(f"{label} {usage_of(definition.args)}".rstrip())
+    page.usage(f"{called} {usage_of(definition.args)}".rstrip())
     page.arguments(definition.args)
     return page.text()
 

@@ -50,7 +50,7 @@ class CommandLine:
     """A parsed command line; `texts` has the texts of each argument by the argument's name.
 
     `loose` are the words that are neither options nor their values. `options` has each option
-    under all its names. `labels` has the name of each argument for messages: its own, or that of
+    under all its names. `names` has the name of each argument for messages: its own, or that of
     the caller's variable that sets it. `waiting` is an option whose value is missing at the end of
     the line. `ended` is true after `--`.
     """
@@ -71,7 +71,7 @@ class CommandLine:
                 self.options[argument.name] = argument
                 self.options[argument.short or argument.name] = argument
                 self.options[argument.negation or argument.name] = argument
-        self.labels = {one.name: one.bare_name for one in arguments}
+        self.names = {one.name: one.bare_name for one in arguments}
         self.rest = list(words)[::-1]
         self.loose: list[str] = []
         self.texts: dict[str, list[str]] = {}
@@ -155,7 +155,7 @@ class CommandLine:
         for argument in self.arguments:
             if argument.env in environ and argument.name not in self.texts:
                 self.texts[argument.name] = [environ[argument.env]]
-                self.labels[argument.name] = argument.env
+                self.names[argument.name] = argument.env
 
     def values(self, argument: Argument) -> "Sequence[str]":
         """Return the texts of an argument, or its default, or ()."""
@@ -173,7 +173,7 @@ class CommandLine:
             if argument.conflicts and self.is_given(argument):
                 others = [one for one in self.arguments if one.name in argument.conflicts]
                 for other in filter(self.is_given, others):
-                    names = f"{self.labels[argument.name]} and {self.labels[other.name]}"
+                    names = f"{self.names[argument.name]} and {self.names[other.name]}"
                     raise self.unfit(f"{names} cannot be given together")
         if missing:
             are = "is" if len(missing) == 1 else "are"
@@ -182,7 +182,7 @@ class CommandLine:
 
     def check_text(self, argument: Argument, text: str) -> None:
         """Refuse a text that the argument does not accept."""
-        name, found = self.labels[argument.name], HIDDEN if argument.secret else text or EMPTY
+        name, found = self.names[argument.name], HIDDEN if argument.secret else text or EMPTY
         if not argument.accepts(text):
             what = f"{name}: expected {argument.expected}; found {found}"
             raise self.unfit(what, _nearest(text, argument.choices))

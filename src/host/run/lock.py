@@ -104,7 +104,7 @@ class Plugin(Record):
     broken: str = ""
 
     @property
-    def label(self) -> str:
+    def full_name(self) -> str:
         """The name, with the distribution's name in parentheses if that is different."""
         beside = self.reference and self.distribution != self.name and "(" not in self.name
         return f"{self.name} ({self.distribution})" if beside else self.name
@@ -157,7 +157,7 @@ class Lock(Record):
     def warnings(self, program: str) -> list[str]:
         """Return one warning for each broken plugin; `program` is the program's name."""
         return [
-            f"plugin {one.label} is broken: {one.broken}; see: {program} self plugin list"
+            f"plugin {one.full_name} is broken: {one.broken}; see: {program} self plugin list"
             for one in self.plugins.values()
             if one.broken
         ]

@@ -24,8 +24,8 @@ def main(argv: list[str]) -> int:
 
     An exception is reported in one line, or as a traceback if DEBUG is on.
     """
-    label, reference, *args = argv
-    sys.argv = [label, *args]  # programs expect their name here
+    called, reference, *args = argv
+    sys.argv = [called, *args]  # programs expect their name here
     if "LC_CTYPE" in os.environ:  # child processes must not get Python's own value (PEP 538)
         from host.run.process import caller_environment
 
@@ -37,7 +37,7 @@ def main(argv: list[str]) -> int:
             gc.disable()  # imports create no garbage to collect
             target = load_reference(reference)
             gc.enable()
-            status = call(target, label, args, reference)
+            status = call(target, called, args, reference)
             flush()
     except KeyboardInterrupt:
         return die_of(_signal.SIGINT)
@@ -46,7 +46,7 @@ def main(argv: list[str]) -> int:
             return die_of(_signal.SIGPIPE)
         from host.run.text import Messages
 
-        messages, error = Messages(label, environ), failure
+        messages, error = Messages(called, environ), failure
         if not isinstance(error, HostError):
             drop_output()
             if messages.debugging:
@@ -57,13 +57,13 @@ def main(argv: list[str]) -> int:
     return status
 
 
-def call(target: "Any", label: str, args: list[str], reference: str) -> int:
-    """Call a click command with the program name `label`, or another callable with `args`.
+def call(target: "Any", called: str, args: list[str], reference: str) -> int:
+    """Call a click command with the program name `called`, or another callable with `args`.
 
     A callable returns an exit status, or None for 0. Raises PluginError for anything else.
     """
     if hasattr(target, "main") and hasattr(target, "make_context"):
-        target.main(args=args, prog_name=label)
+        target.main(args=args, prog_name=called)
         return 0
     status = target(args)
     if status is None:

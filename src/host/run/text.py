@@ -123,7 +123,7 @@ class Messages:
         if not colours and not posix.isatty(2):
             self.line(f"{self.program}: {text}; {remedy}" if remedy else f"{self.program}: {text}")
             return
-        self._labelled("error:", _RED, text, colours)
+        self._write_kind("error:", _RED, text, colours)
         lines = ["did you mean:", *(f"  {one}" for one in suggestions)] if suggestions else [remedy]
         for line in filter(None, lines):
             shown = printable(line)
@@ -134,7 +134,7 @@ class Messages:
         for text in map(str, problems):
             if text not in self.warned:
                 self.warned.add(text)
-                self._labelled("warning:", _YELLOW, text, self.colours(2))
+                self._write_kind("warning:", _YELLOW, text, self.colours(2))
 
     def debug(self, text: str) -> None:
         """Print the time and `text` if DEBUG is on in the caller's environment."""
@@ -147,12 +147,12 @@ class Messages:
         """Print `text` without the program's name."""
         self._write(printable(text))
 
-    def _labelled(self, label: str, style: str, text: str, colours: bool) -> None:
-        label = f"{style}{label}{_RESET}" if colours else label
-        self._write(f"{printable(self.program)}: {label} {printable(text)}")
+    def _write_kind(self, kind: str, style: str, text: str, colours: bool) -> None:
+        kind = f"{style}{kind}{_RESET}" if colours else kind
+        self._write(f"{printable(self.program)}: {kind} {printable(text)}")
 
-    def _write(self, shown: str) -> None:
+    def _write(self, line: str) -> None:
         try:
-            posix.write(2, encode(shown) + b"\n")
+            posix.write(2, encode(line) + b"\n")
         except OSError:
             pass  # stderr is closed or full

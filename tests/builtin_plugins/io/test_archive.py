@@ -20,16 +20,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builtin_plugins.io import archive as archives
-from builtin_plugins.io.archive import AS_STORED, Rules, checked, extract
+from builtin_plugins.io.archive import AS_STORED, UnpackOptions, checked, extract
 from host.errors import OperationError
 from host.run.text import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
 from testing.machine import needs
 
-USUAL = Rules(members=100_000)
+USUAL = UnpackOptions(members=100_000)
 
 
-def unpack(tmp_path: Path, content: bytes, rules: Rules = USUAL) -> Path:
+def unpack(tmp_path: Path, content: bytes, rules: UnpackOptions = USUAL) -> Path:
     archive, target = tmp_path / "archive", tmp_path / "inner" / "target"
     archive.write_bytes(content)
     target.parent.mkdir(exist_ok=True)
@@ -203,21 +203,21 @@ def test_a_zip_is_judged_the_same(name: str, tmp_path: Path) -> None:
 def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
     many = tar(*(Member(f"App/{number}") for number in range(20)))
     with pytest.raises(OperationError, match=r"more than 10 members"):
-        unpack(tmp_path, many, Rules(members=10))
+        unpack(tmp_path, many, UnpackOptions(members=10))
     with pytest.raises(OperationError, match=r"more than 100 bytes"):
-        unpack(tmp_path, tar(Member("App/x", b"x" * 101)), Rules(size=100))
+        unpack(tmp_path, tar(Member("App/x", b"x" * 101)), UnpackOptions(size=100))
 
 
 def test_directories_that_names_imply_are_counted(tmp_path: Path) -> None:
     """2,001 members of one deep name each made 124,002 directories."""
     deep = tar(*(Member(f"App/{number}/" + "d/" * 60 + "x") for number in range(2001)))
-    for rules in (USUAL, Rules(members=20_000)):
+    for rules in (USUAL, UnpackOptions(members=20_000)):
         with pytest.raises(OperationError, match=r"more than (20000|100000) members"):
             unpack(tmp_path, deep, rules)
     small = tar(*(Member(f"App/{number}/a/b/c") for number in range(5)))
     with pytest.raises(OperationError, match=r"more than 20 members"):
-        unpack(tmp_path, small, Rules(members=20))
-    assert len(listed(unpack(tmp_path, small, Rules(members=21)))) == 5
+        unpack(tmp_path, small, UnpackOptions(members=20))
+    assert len(listed(unpack(tmp_path, small, UnpackOptions(members=21)))) == 5
 
 
 def test_unpacking_stands_under_a_deadline(tmp_path: Path) -> None:
@@ -327,10 +327,10 @@ def peak():
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 from pathlib import Path
-from builtin_plugins.io.archive import Rules, extract
+from builtin_plugins.io.archive import UnpackOptions, extract
 from host.errors import OperationError
 try:
-    extract(Path(sys.argv[1]), Path(sys.argv[2]), "archive", Rules(size=200 << 20))
+    extract(Path(sys.argv[1]), Path(sys.argv[2]), "archive", UnpackOptions(size=200 << 20))
 except OperationError as failure:
     print(failure)
 print(peak())

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.io import download as downloads
-from builtin_plugins.io.addresses import fetchable, follow, parse, shown
+from builtin_plugins.io.addresses import bare_address, fetchable, follow, parse
 from builtin_plugins.io.download import download
 from host.errors import OperationError
 from host.secrets import masked_text
@@ -231,7 +231,7 @@ def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
     ],
 )
 def test_an_address_is_shown_without_secrets(address: str, expected: str) -> None:
-    assert shown(address) == expected
+    assert bare_address(address) == expected
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_parts_of_an_address() -> None:
 @pytest.mark.parametrize(
     "unit", ["a", "//", ":/", "@", "a@", "//@", "//a:b", "ssh://a:b@", "?", "&a=", "a:", " @:"]
 )
-@pytest.mark.parametrize("read", [masked_text, parse, shown])
+@pytest.mark.parametrize("read", [masked_text, parse, bare_address])
 def test_reading_an_address_takes_linear_time(read: Callable[[str], object], unit: str) -> None:
     def make(length: int) -> str:
         return "https://" + unit * (length // len(unit))

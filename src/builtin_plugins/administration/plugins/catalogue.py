@@ -11,7 +11,7 @@ from urllib.parse import unquote
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.git import GitSource, read_file
 from builtin_plugins.administration.plugins.sources.parse import is_path, other_forms, parse_source
-from builtin_plugins.io.addresses import shown
+from builtin_plugins.io.addresses import bare_address
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.plugins_folder.registry import is_plugin_name
@@ -69,12 +69,12 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
     """
     found: dict[str, ListedPlugin] = {}
     for address in session.installation.config.catalogues:
-        label = shown(address)
+        called = bare_address(address)
         with TemporaryDirectory() as area:
             content = _fetch(address, area, session, seconds)
         if len(content) > _MOST_BYTES:
-            raise OperationError(f"{label}: larger than {_MOST_BYTES} bytes")
-        listed, problems = parse_catalogue(label, content)
+            raise OperationError(f"{called}: larger than {_MOST_BYTES} bytes")
+        listed, problems = parse_catalogue(called, content)
         session.messages.warn(*problems)
         for one in listed:
             found.setdefault(one.name, one)
@@ -128,6 +128,6 @@ def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
         return target.read_bytes()
     repository = GitSource.address_of(address, "", ssh=False)
     if not repository:
-        raise UsageError(f"{shown(address)}: not an https, file or git address")
+        raise UsageError(f"{bare_address(address)}: not an https, file or git address")
     git = Git(area, session.environ, seconds, login=login_of(repository))
     return read_file(git, GitSource.stored(repository), _NAME_IN_GIT)

@@ -13,13 +13,13 @@ from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.launcher import launchers_in
-from builtin_plugins.io.archive import Rules
+from builtin_plugins.io.archive import UnpackOptions
 from builtin_plugins.io.files.atomic import copy_directory, is_real_dir
 from host import OperationError, UsageError
 
 _OURS = ("core", "core/lib", "core/schema", "config", "commands", "plugins")
 _NOT_COPIED = (".git", ".venv", "cli.lock", "cli.lock.index", "__pycache__")
-_RULES = Rules(stays=lambda paths: any(one.split("/")[0] in _OURS for one in paths))
+_OPTIONS = UnpackOptions(keeps_top=lambda paths: any(one.split("/")[0] in _OURS for one in paths))
 
 
 def team_source(text: str) -> PluginSource:
@@ -35,7 +35,7 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
     if source.is_from_git:
         _clone(source, tx)
     elif source.has_checksum:
-        unpack(source, _RULES, tx)
+        unpack(source, _OPTIONS, tx)
     else:
         _copy(source.address, tx)
     check_installation(tx.files, source.entry.source)

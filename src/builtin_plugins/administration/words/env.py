@@ -79,7 +79,7 @@ def _value(one: Variable | None) -> dict[str, Any]:
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     """Return the rows as text; paths inside the installation are relative to it."""
 
-    def shown(row: dict[str, Any]) -> str:
+    def value_text(row: dict[str, Any]) -> str:
         if row["value"] is None:
             return "is not set"
         rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
@@ -91,7 +91,7 @@ def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
     for row in rows:
         name = printable(row["name"])
         label = terminal.styled(name, "name") + " " * (names - width_of(name))
-        lines.append(f"{label}  {shown(row)}")
+        lines.append(f"{label}  {value_text(row)}")
         behind = f"{' ' * names}    shadows "
-        lines += [f"{behind}{shown(one)}" for one in row["shadows"]]
+        lines += [f"{behind}{value_text(one)}" for one in row["shadows"]]
     return "".join(f"{line}\n" for line in lines)

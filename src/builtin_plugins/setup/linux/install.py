@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from builtin_plugins.io.addresses import fetchable, shown
-from builtin_plugins.io.archive import Rules, extract
+from builtin_plugins.io.addresses import bare_address, fetchable
+from builtin_plugins.io.archive import UnpackOptions, extract
 from builtin_plugins.io.download import download
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.progress import Reporter
@@ -15,7 +15,7 @@ from builtin_plugins.setup.linux import ownership, swap
 from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import OperationError
 
-_LIMITS = Rules(members=100_000, size=8 << 30)
+_LIMITS = UnpackOptions(members=100_000, size=8 << 30)
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # the first bytes of a picture
 _FETCHED_ICON = os.path.join(ownership.MARK, "icon")
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
@@ -83,7 +83,7 @@ def fetch(settings: ToolSettings, reporter: Reporter, stage: str) -> swap.Applic
     """Fetch the latest version and unpack it in `stage`, unless the store already has it."""
     seconds = float(settings.values["TIMEOUT"] or 3600)
     address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
-    reporter.info(f"Downloading {shown(address)}")
+    reporter.info(f"Downloading {bare_address(address)}")
     sha256 = settings.values["SHA256"]
     with reporter.progress(settings.name) as progress:
         checksum = download(address, archive, seconds=seconds, sha256=sha256, progress=progress)
@@ -93,7 +93,7 @@ def fetch(settings: ToolSettings, reporter: Reporter, stage: str) -> swap.Applic
     if version not in store.versions() or not _find_launcher(directory, settings):
         directory = staged = os.path.join(stage, "new")
         reporter.info("Unpacking")
-        extract(archive, Path(directory), shown(address), _LIMITS)
+        extract(archive, Path(directory), bare_address(address), _LIMITS)
         _complete(directory, settings, reporter)
     archive.unlink()
     launcher, icon = _find_launcher(directory, settings), _find_icon(directory, settings)

@@ -7,7 +7,7 @@ from builtin_plugins.administration.plugins.plugin_version import PluginVersion
 from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.io.archive import Rules, extract
+from builtin_plugins.io.archive import UnpackOptions, extract
 
 
 class ArchiveSource(PluginSource):
@@ -21,20 +21,20 @@ class ArchiveSource(PluginSource):
         return bool(self.entry.sha256)
 
     def fetch(self, tx: Transaction) -> PluginVersion:
-        sha256 = unpack(self, Rules(stays=_is_category), tx)
+        sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), tx)
         return self.described(self.entry.replaced(sha256=sha256), tx, tx.files, self.entry.source)
 
 
-def unpack(source: PluginSource, rules: Rules, tx: Transaction) -> str:
+def unpack(source: PluginSource, options: UnpackOptions, tx: Transaction) -> str:
     """Fetch the archive of a source and unpack it into `tx.files`; return its SHA-256."""
     packed = Path(tx.area, "archive")
     sha256 = fetch_file(source.address, source.entry.sha256, packed, tx)
-    extract(packed, Path(tx.files), source.entry.source, rules, tx.seconds)
+    extract(packed, Path(tx.files), source.entry.source, options, tx.seconds)
     return sha256
 
 
-def _is_category(paths: Collection[str]) -> bool:
-    """Return whether the single top-level directory of an archive is a category, not a wrapper."""
+def _is_category_or_command(paths: Collection[str]) -> bool:
+    """Return whether an archive's top-level directory is a category or a command, not a wrapper."""
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
         return False

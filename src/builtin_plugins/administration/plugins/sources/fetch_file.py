@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.io.addresses import shown
+from builtin_plugins.io.addresses import bare_address
 from builtin_plugins.io.archive import MOST_BYTES
 from host import OperationError
 
@@ -17,7 +17,7 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
         # Imported here because requests takes a tenth of a second and most changes do not need it.
         from builtin_plugins.io.download import download
 
-        with tx.reporter.progress(shown(address)) as bar:
+        with tx.reporter.progress(bare_address(address)) as bar:
             return download(
                 address, target, seconds=tx.seconds, size=MOST_BYTES, sha256=sha256, progress=bar
             )

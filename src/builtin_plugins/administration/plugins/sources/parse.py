@@ -112,5 +112,5 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
 
 def other_forms(text: str) -> str:
     """Return a hint: the forms of SOURCE that the bare word `text` may stand for."""
-    shown = masked_text(text)
-    return f"write ./{shown} for a directory, or pip:{shown} for a package"
+    masked = masked_text(text)
+    return f"write ./{masked} for a directory, or pip:{masked} for a package"

@@ -32,11 +32,7 @@ from builtin_plugins.administration.plugins.sources.requirements import (
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.launcher import remember
 from builtin_plugins.administration.program.venv import distributions
-from builtin_plugins.administration.program.venv.copy import (
-    VenvCopy,
-    check_starts,
-    check_venv,
-)
+from builtin_plugins.administration.program.venv.copy import VenvCopy, check_starts, check_venv
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry

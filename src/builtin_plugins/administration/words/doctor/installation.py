@@ -133,7 +133,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
         if plugin.broken and plugin.name == REGISTRY:
             yield finding(plugin.broken, "fix this file")
         elif plugin.broken:
-            text = f"plugin {plugin.label} is broken: {plugin.broken}"
+            text = f"plugin {plugin.full_name} is broken: {plugin.broken}"
             yield finding(text, f"fix it, or: {call} disable {plugin.name}")
     for entry in effective_registry(subject.plugins_dir).entries.values():
         if entry.enabled and not make_source(entry).is_present(subject.plugins_dir):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.io.archive import Rules, extract
+from builtin_plugins.io.archive import UnpackOptions, extract
 from host.errors import OperationError
 from testing import httpserver
 from testing.installation import Made, command
@@ -66,7 +66,7 @@ def test_over_http_with_a_checksum(install: Install, site: httpserver.Site) -> N
     assert plugin(made, "add", address, "--sha256", right.upper()).status == 0
     assert made.run("demo", "hi").stdout == "hi\n"
     site.add("/acme.tar.gz", tar_of(plugin_files(version="2")))
-    assert plugin(made, "update").stdout == "acme: stays at 1\n"
+    assert plugin(made, "update").stdout == "acme: keeps_top at 1\n"
 
 
 def test_updates_and_rolls_back(install: Install, site: httpserver.Site) -> None:
@@ -177,7 +177,7 @@ def test_a_disk_that_takes_no_more_is_named_by_source(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, former[1]))
     try:
         with pytest.raises(OperationError, match=r"^https://h/x: File too large$"):
-            extract(tmp_path / "packed", tmp_path / "new", "https://h/x", Rules())
+            extract(tmp_path / "packed", tmp_path / "new", "https://h/x", UnpackOptions())
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, former)
 
