@@ -164,7 +164,7 @@ def prepare_run(
         called = " ".join([program, *found.words])
         replacement = python_exec([called, definition.entrypoint, *args], exported)
     if definition.confirm and not assume_yes and not helps:
-        from host.run.confirm import confirm
+        from host.run.questions import confirm
 
         confirm(definition.confirm, program, found.words, may_ask=may_ask)
     return replacement

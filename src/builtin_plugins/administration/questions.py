@@ -1,7 +1,7 @@
 """Questions to the user at the terminal."""
 
 from host import OperationError
-from host.run.confirm import is_agreed, is_attended
+from host.run.questions import is_agreed, is_attended
 
 
 def ask_to_continue(question: str, yes: bool, otherwise: str, *, required: bool = False) -> None:

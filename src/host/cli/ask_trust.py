@@ -9,9 +9,9 @@ from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
 from host.run import trust
 from host.run.catalog import Catalog
-from host.run.confirm import ask, is_attended
 from host.run.lock import Lock
 from host.run.projects import Project
+from host.run.questions import ask, is_attended
 from host.run.replace_file import replace
 from host.run.text import decode, encode, printable
 

@@ -10,9 +10,9 @@ from host.errors import UsageError
 from host.run.argument_parser import HIDDEN, CommandLine, MissingArgumentsError
 from host.run.argument_spec import Argument, explanation
 from host.run.command import Definition
-from host.run.confirm import is_attended
 from host.run.interrupts import RaisedInterrupts
 from host.run.nested import outer_runs
+from host.run.questions import is_attended
 from host.run.text import encode, printable
 
 

@@ -16,13 +16,18 @@ killed, the next command calls `reconcile`, which repairs what is left:
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 
-Each record describes a plugin at one place:
+These records describe a plugin, in the order in which a new one passes through them:
 
-    `ListedPlugin`         in a team's catalogue
-    `Entry`                  in the registry
-    `PluginSource`           where it comes from, with the code for its kind
-    `PluginVersion`          one version, with the contents that its files show
-    `DirectoryPlugin`        in `plugins/`, completed from its plugin.json
-    `host.run.lock.Plugin`   as the host loaded it
-    `KnownPlugin`            all of this together, for `self plugin list`
+    `ListedPlugin`           an item of a team's catalogue
+    `PluginSource`           where it comes from, with the code for its kind; it has an `Entry`
+    `Entry`                  an entry of the registry; each kept version also has one in a file
+    `PluginVersion`          one version: its entry, and the contents that its files show
+    `DirectoryPlugin`        a directory in `plugins/`: its entry completed from its plugin.json
+    `host.PluginFile`        a directory plugin's file with hooks, for the host
+    `host.Disabled`          a plugin that the host must not load
+    `host.BrokenPlugin`      a plugin that cannot be used, with the reason
+    `host.run.lock.Plugin`   a plugin in the lock: an entry point or a file with hooks
+    `LoadedPlugin`           that plugin, imported, in `host.planning.loading`
+    `PluginAnswer`           the records that its hooks returned, in `host.planning.plugin_worker`
+    `KnownPlugin`            entry, directory and plugins of the lock together, for `plugin list`
 """
