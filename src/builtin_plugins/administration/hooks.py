@@ -21,14 +21,14 @@ def text(name: str, value: str, description: str) -> dict[str, Any]:
 
 _HERE = "builtin_plugins.administration"
 _ELSEWHERE = {  # entrypoints in other modules, relative to _HERE
-    "import": "words.import_:command",
+    "import": "commands.import_:command",
     "launcher": "program.launcher:command",
-    "new category": "words.new:new_category",
-    "new command": "words.new:new_command",
-    "new plugin": "words.new:new_plugin",
+    "new category": "commands.new:new_category",
+    "new command": "commands.new:new_command",
+    "new plugin": "commands.new:new_plugin",
     "news": "program.news:command",
-    "plugin disable": "plugins.words.enable_disable:disable",
-    "plugin enable": "plugins.words.enable_disable:enable",
+    "plugin disable": "plugins.commands.enable_disable:disable",
+    "plugin enable": "plugins.commands.enable_disable:enable",
 }
 # install.sh and `self update` run `launcher`; listings run `news` last.
 _HIDDEN = ("launcher", "news")
@@ -46,11 +46,11 @@ _TEXT = argument("text...", required=True, complete="none")
 _SHELL = argument("shell", required=True, choices=["bash", "zsh", "fish"])
 _DIRECTORY = argument("directory", complete="directory")
 _NEW_PLUGIN = argument("name", required=True, complete="none")
-_PLUGIN = {**_NEW_PLUGIN, "complete": f"{_HERE}.plugins.words.name_completion:plugin_names"}
+_PLUGIN = {**_NEW_PLUGIN, "complete": f"{_HERE}.plugins.commands.name_completion:plugin_names"}
 _PLUGINS = {**_PLUGIN, "name": "names...", "required": False}
 _SOURCE = {
     **argument("source", required=True),
-    "complete": f"{_HERE}.plugins.words.name_completion:sources",
+    "complete": f"{_HERE}.plugins.commands.name_completion:sources",
 }
 
 _ABOUT = text("--description", "TEXT", "A one-line description.")
@@ -189,7 +189,7 @@ def discover_commands() -> Iterator[CategoryDeclaration | CommandDeclaration]:
     yield CategoryDeclaration(("self", "plugin"), "plugin", "Add, list, update and remove plugins")
     for name, (description, *arguments) in _COMMANDS.items():
         words = name.split()
-        package = "plugins.words" if words[0] == "plugin" else "words"
+        package = "plugins.commands" if words[0] == "plugin" else "commands"
         usual = f"{package}.{words[-1].replace('-', '_')}:command"
         definition = {
             "name": name,

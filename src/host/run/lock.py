@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 12 "
+FORMAT = b"cli-host lock 13 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 

@@ -8,12 +8,13 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.pages import plural
+from builtin_plugins.administration.plugins.commands import sync
 from builtin_plugins.administration.plugins.plugin_version import read_version
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction, staged_change
-from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
@@ -23,7 +24,6 @@ from builtin_plugins.administration.program.launcher import (
 )
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.source import fetch, team_source
-from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git

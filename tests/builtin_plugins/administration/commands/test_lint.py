@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
+from builtin_plugins.administration.commands.lint.linter import keys_of, with_positions
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.words.lint.linter import keys_of, with_positions
 from host import Problem
 from testing.installation import PROJECT, Made, command
 

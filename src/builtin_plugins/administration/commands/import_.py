@@ -9,11 +9,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.commands.new import check_words
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.recipes import Recipe, Tool, recipes_in, tool_of
-from builtin_plugins.administration.words.new import check_words
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST

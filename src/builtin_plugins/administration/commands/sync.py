@@ -2,12 +2,12 @@
 
 import os
 
+from builtin_plugins.administration.plugins.commands import sync
 from builtin_plugins.administration.plugins.plugin_version import PluginVersion, read_version
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
-from builtin_plugins.administration.plugins.words import sync
 from builtin_plugins.administration.program.shipped_files import is_checkout, renew
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.init import prepare_git, session_of

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.commands.completion import uncompleted_shell
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
@@ -17,7 +18,6 @@ from builtin_plugins.administration.program.launcher import (
 from builtin_plugins.administration.program.shipped_files import IN_CORE, NAME_RULE, add_missing
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
-from builtin_plugins.administration.words.completion import uncompleted_shell
 from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word

@@ -6,11 +6,11 @@ from contextlib import suppress
 from functools import cache
 from operator import attrgetter
 
+from builtin_plugins.administration.commands.lint import rules
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.plugin_version import misspelt_keys
 from builtin_plugins.administration.project import nearest_project
-from builtin_plugins.administration.words.lint import rules
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
     DirectoryPlugin,

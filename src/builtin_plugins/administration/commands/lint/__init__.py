@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
+from builtin_plugins.administration.commands.lint.rules import shellcheck_findings
 from builtin_plugins.administration.pages import Finding, counted, grouped, plural
-from builtin_plugins.administration.words.lint.linter import Lint, with_positions
-from builtin_plugins.administration.words.lint.rules import shellcheck_findings
 from host import Problem
 from host.cli.session import Session
 

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
 
+from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
 from builtin_plugins.administration.program.venv.copy import VenvCopy
-from builtin_plugins.administration.words.lint.linter import Lint, with_positions
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY

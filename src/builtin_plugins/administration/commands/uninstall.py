@@ -5,10 +5,10 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.program import launcher
 from builtin_plugins.administration.program.shipped_files import HASHES, TEAM_SOURCE, shipped_files
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.administration.words import completion
 from builtin_plugins.io.files.atomic import is_real_dir, remove_path
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
