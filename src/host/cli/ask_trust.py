@@ -94,7 +94,7 @@ def change_trusted(
 
     Under sudo, the file keeps the owner of its directory.
     """
-    path = trust.state_file(environ)
+    path = trust.trusted_file(environ)
     directory = os.path.dirname(path)
     try:
         os.makedirs(directory, mode=0o700, exist_ok=True)

@@ -1,7 +1,7 @@
 """A cache of the parts of each definition that listings show, so that no file is parsed twice.
 
 Only recursive listings use it, because a single category is read faster than the index.
-An entry is valid while its file has the stamp that was taken before the file was read. A file is
+An item is valid while its file has the stamp that was taken before the file was read. A file is
 cached only if its last change is older than the coarsest file system clock. Therefore any later
 write changes `st_ctime`, which no program can set back.
 The index holds no values of variables. Only its owner can read it, because definitions may be
@@ -45,20 +45,20 @@ class DefinitionIndex:
         self._key = f"{installation.key}\n{SYSTEM_OS}\n{code}"
         self._paths = installation.indexes
         self._settled = (now or time.time_ns()) - _SLOWEST_CLOCK
-        self._entries = self._read()
+        self._items = self._read()
         self._has_changed = False
 
     def read_definition(self, path: str) -> Definition:
         """Return what `host.run.command.read_definition` returns, from the index if possible."""
         now = _stamp(path)
-        entry = self._entries.get(path)
-        if entry is not None and entry[0] == now:
-            return KnownDefinition(path, *entry[1:])
+        item = self._items.get(path)
+        if item is not None and item[0] == now:
+            return KnownDefinition(path, *item[1:])
         definition = definition_files.read_definition(path)
         if now and max(now[:2]) < self._settled:
             kept = tuple([getattr(definition, name) for name in _KEPT])
             empty = tuple([name for name in _KEPT_IF_EMPTY if not getattr(definition, name)])
-            self._entries[path] = (now, kept, empty)
+            self._items[path] = (now, kept, empty)
             self._has_changed = True
         return definition
 
@@ -66,20 +66,20 @@ class DefinitionIndex:
         """Write the index if it changed, omitting deleted files, to the first writable path."""
         if not self._has_changed:
             return
-        entries = {path: one for path, one in self._entries.items() if os.path.exists(path)}
-        body = marshal.dumps((self._key, entries))
+        items = {path: one for path, one in self._items.items() if os.path.exists(path)}
+        body = marshal.dumps((self._key, items))
         any(replace(path, FORMAT + checksum(body) + body, 0o600) for path in self._paths)
 
     def _read(self) -> "dict[str, Any]":
-        """Return the entries of the first intact index with this key, or {} if there is none."""
+        """Return the items of the first intact index with this key, or {} if there is none."""
         for path in self._paths:
             try:
                 content = memoryview(own_content(path))
                 body = content[_HEAD:]
                 if content[:_HEAD] == FORMAT + checksum(body):
-                    key, entries = marshal.loads(body)  # noqa: S302 - as trusted as .pyc files
+                    key, items = marshal.loads(body)  # noqa: S302 - as trusted as .pyc files
                     if key == self._key:
-                        return dict(entries)
+                        return dict(items)
             except (HostError, OSError):
                 pass
         return {}

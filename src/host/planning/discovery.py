@@ -13,7 +13,7 @@ import importlib_metadata
 from host.errors import HostError, InstallationError
 from host.hookspecs import GROUP, OWN_DISTRIBUTION
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
-from host.planning.loading import LoadedPlugin, source_files
+from host.planning.loading import LoadedPlugin, package_files
 from host.planning.lock_file import write_lock
 from host.planning.plugin_worker import PluginAnswer, query
 from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
@@ -159,7 +159,7 @@ class _Collected:
         if answer.reason:
             plugin.broken = f"{plugin.distribution}: {answer.reason}"
             # a failed import returns no stamps, so take those of all files of the plugin
-            self.stamps.update({path: stamp(path) for path in source_files(plugin)})
+            self.stamps.update({path: stamp(path) for path in package_files(plugin)})
         self.stamps.update(answer.stamps)
         for hook, record in answer.records:
             self.take(plugin, hook, record)

@@ -105,7 +105,7 @@ def _load_file(plugin: Plugin) -> ModuleType:
     return module
 
 
-def source_files(plugin: Plugin) -> list[str]:
+def package_files(plugin: Plugin) -> list[str]:
     """Return the files and folders of a plugin's package, without importing it."""
     if plugin.file:
         return [plugin.file]

@@ -24,7 +24,7 @@ _OF_OPTIONS = ("short", "value", "negatable", "effects", "repeats")
 def read_declarations(
     declared: "Sequence[Fields]", folder: str, *, ours: bool = False
 ) -> tuple[Argument, ...]:
-    """Return the checked arguments of a command. Raises DefinitionError with entry and key.
+    """Return the checked arguments of a command. Raises DefinitionError with item and key.
 
     `folder` is the command's folder, or "" for a command that a plugin declares in code. In
     built-in plugins (`ours`), `complete` may be a Python reference.

@@ -91,15 +91,15 @@ class Definition:
                 raise fields.refused("aliases", f'invalid word "{alias}"; {WORD_RULE}')
         self.hidden: bool = fields.flag("hidden")
         self.own_required_envs: tuple[RequiredVariable, ...] = ()
-        if entries := fields.array("required_envs", "an array of names and objects"):
+        if items := fields.array("required_envs", "an array of names and objects"):
             from host.run.required_variables import read_required
 
-            self.own_required_envs = read_required(fields, entries)
+            self.own_required_envs = read_required(fields, items)
         self.own_requires: tuple[Requirement, ...] = ()
-        if entries := fields.array("requires", "an array of names and objects"):
+        if items := fields.array("requires", "an array of names and objects"):
             from host.run.requirements import read_requirements
 
-            self.own_requires = read_requirements(fields, entries)
+            self.own_requires = read_requirements(fields, items)
         self.secrets: dict[str, str] = _secrets(fields)
         self.examples: tuple[dict[str, str], ...] = tuple(map(_example, fields.objects("examples")))
         self.confirm: str = fields.filled("confirm")

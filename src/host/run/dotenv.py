@@ -42,34 +42,34 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
             reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
     if source.reader == "env_files":
         for definition in reader.definition.chain:
-            for entry in definition.env_files:
-                _offer_entry(reader, source, definition, entry)
+            for item in definition.env_files:
+                _offer_item(reader, source, definition, item)
 
 
-def _offer_entry(
-    reader: "SourceReader", source: "Source", definition: "Definition", entry: str
+def _offer_item(
+    reader: "SourceReader", source: "Source", definition: "Definition", item: str
 ) -> None:
-    """Offer the variables of an entry of `env_files`: a path, or a reference to a secret."""
-    if ":" in entry:
+    """Offer the variables of an item of `env_files`: a path, or a reference to a secret."""
+    if ":" in item:
         from host.run.secret_references import is_reference, resolve
 
-        if is_reference(entry, reader, definition):
+        if is_reference(item, reader, definition):
             if reader.resolves:
-                text = resolve({"env_files": entry}, reader, definition)["env_files"]
-                _offer_text(reader, source, entry, text)
+                text = resolve({"env_files": item}, reader, definition)["env_files"]
+                _offer_text(reader, source, item, text)
             else:
-                reader.layers.unasked.append(entry)
+                reader.layers.unasked.append(item)
             return
-    path = reader.expanded(entry, definition.file, "env_files")
+    path = reader.expanded(item, definition.file, "env_files")
     if not path or "\0" in path:  # on a help page, the variable in the path may be unknown
         return
     path = join(definition.directory, path)
     try:
         _offer_file(reader, source, path)
     except SourceError as failure:
-        if path.endswith(entry):
+        if path.endswith(item):
             raise
-        text = f'{failure.problem.text} (env_files: "{entry}")'
+        text = f'{failure.problem.text} (env_files: "{item}")'
         raise SourceError(failure.problem.replaced(path, text)) from None
 
 

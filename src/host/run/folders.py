@@ -289,8 +289,8 @@ class FolderNode(Node):
         if is_file(f"{self.at}/command.json"):
             return True
         try:
-            with posix.scandir(self.at) as entries:
-                inside = (one for one in entries if is_word(one.name) and not one.is_symlink())
+            with posix.scandir(self.at) as found:
+                inside = (one for one in found if is_word(one.name) and not one.is_symlink())
                 return any(is_file(f"{one.path}/command.json") for one in inside)
         except OSError:
             return False  # reported when the folder is listed
@@ -340,19 +340,19 @@ class FolderNode(Node):
         folders: dict[str, bool] = {}
         files: list[str] = []
         try:
-            with posix.scandir(self.at) as entries:
-                for entry in entries:
-                    name = entry.name
+            with posix.scandir(self.at) as found:
+                for one in found:
+                    name = one.name
                     if name.startswith((".", "__")):
                         continue
-                    linked = entry.is_symlink()
-                    if not (is_directory(entry.path) if linked else entry.is_dir()):
+                    linked = one.is_symlink()
+                    if not (is_directory(one.path) if linked else one.is_dir()):
                         files.append(name)
                     elif not is_word(name):
-                        self.problems += (Problem(entry.path, f"left out; {WORD_RULE}"),)
-                    elif self.owned and not _has_definition(entry.path):
+                        self.problems += (Problem(one.path, f"left out; {WORD_RULE}"),)
+                    elif self.owned and not _has_definition(one.path):
                         continue
-                    elif not linked or self._follows(entry.path):
+                    elif not linked or self._follows(one.path):
                         folders[name] = self.linked or linked
         except OSError as failure:
             self.problems += (Problem(self.at, f"{failure.strerror}"),)

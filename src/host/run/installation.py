@@ -203,12 +203,12 @@ class OpenInstallation:
         usual = layout.config_file == join(layout.root, "core/cli.json")
         paths = (layout.root, launcher, "" if usual else layout.config_file)
         hashes = [f"{name}={value_hash(text)}" for name, text in values.items()]
-        entry = ":".join([*map(_escaped, paths), ",".join(hashes)])
+        chain = ":".join([*map(_escaped, paths), ",".join(hashes)])
         if RUN in environ:
             from host.run.nested import chained
 
-            entry = chained(environ, layout.root, entry)
-        return entry
+            chain = chained(environ, layout.root, chain)
+        return chain
 
 
 def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInstallation:

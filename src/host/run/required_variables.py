@@ -51,11 +51,11 @@ class RequiredVariable(str):
         return f"must be {_EXPECTED[self.type]}"  # a value may contain a password
 
 
-def read_required(fields: Fields, entries: "list[Any]") -> tuple[RequiredVariable, ...]:
-    """Return the entries of the key `required_envs`. Raises DefinitionError."""
+def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable, ...]:
+    """Return the items of the key `required_envs`. Raises DefinitionError."""
     found = []
-    for index, entry in enumerate(entries):
-        values = {"name": entry} if type(entry) is str else entry
+    for index, item in enumerate(items):
+        values = {"name": item} if type(item) is str else item
         key = f"required_envs[{index}]"
         one = Fields(fields.path, values, key)
         name, kind = one.text("name", required=True), one.one_of("type", tuple(_EXPECTED))

@@ -40,16 +40,16 @@ class Requirement(Record):
         return self.program + self.version
 
 
-def read_requirements(fields: Fields, entries: "list[Any]") -> tuple[Requirement, ...]:
-    """Return the entries of the key `requires`. Raises DefinitionError."""
+def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, ...]:
+    """Return the items of the key `requires`. Raises DefinitionError."""
     found = {}
-    for index, entry in enumerate(entries):
+    for index, item in enumerate(items):
         key = f"requires[{index}]"
-        if type(entry) is str:
-            program = entry.replace("<", ">").replace("=", ">").partition(">")[0]
-            version, hint = entry[len(program) :], ""
+        if type(item) is str:
+            program = item.replace("<", ">").replace("=", ">").partition(">")[0]
+            version, hint = item[len(program) :], ""
         else:
-            inner = Fields(fields.path, entry, key)
+            inner = Fields(fields.path, item, key)
             program = inner.filled("program", required=True)
             version, hint = inner.text("version"), inner.text("hint")
         program, version = program.strip(), version.replace(" ", "")

@@ -1,7 +1,7 @@
 """Resolve references to secrets: `op://prod/db/password`, `run:pass show deploy`.
 
 Providers are called in parallel in a child process, and only in a run. A run loads this module only
-if a definition has `secrets`, or an entry with a colon in `env_files`.
+if a definition has `secrets`, or an item with a colon in `env_files`.
 """
 
 import posix
@@ -30,11 +30,11 @@ _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0  # for the child to report the late providers
 
 
-def is_reference(entry: str, reader: "SourceReader", definition: "Definition") -> bool:
-    """Return whether an entry of `env_files` is a reference; its scheme may be unknown."""
-    scheme = entry.partition(":")[0]
+def is_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:
+    """Return whether an item of `env_files` is a reference; its scheme may be unknown."""
+    scheme = item.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
-    return reader.knows(scheme) or (is_scheme and not is_there(join(definition.directory, entry)))
+    return reader.knows(scheme) or (is_scheme and not is_there(join(definition.directory, item)))
 
 
 def resolve(

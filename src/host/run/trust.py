@@ -97,13 +97,13 @@ def hash_of(path: str) -> str:
     return blake2b(text, digest_size=32).hexdigest() if text else ""
 
 
-def state_file(environ: "Mapping[str, str]") -> str:
+def trusted_file(environ: "Mapping[str, str]") -> str:
     return join(xdg_home(environ, "STATE"), "cli-host/trusted.json")
 
 
 def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
     """Return the trusted projects by real path. Raises DefinitionError and OperationError."""
-    path = state_file(environ)
+    path = trusted_file(environ)
     try:
         content = read_regular(path, OperationError)
         status = posix.stat(path)

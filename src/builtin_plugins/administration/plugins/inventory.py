@@ -69,7 +69,7 @@ class KnownPlugin(Record):
 def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
     """Return all plugins, those of the registry first; no code of a directory plugin is run.
 
-    Without `python`, no code of a package is run either; rows may then lack commands and reasons.
+    Without `python`, no package's code is run either; plugins may then lack commands and reasons.
     """
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
@@ -89,23 +89,25 @@ def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
     return [_known_plugin(one, directories.get(one.name), lock, back) for one in entries.values()]
 
 
-def find_plugin(rows: list[KnownPlugin], name: str) -> KnownPlugin | None:
+def find_plugin(plugins: list[KnownPlugin], name: str) -> KnownPlugin | None:
     """Return the plugin with that name or an entry point of that name, None if there is none."""
-    exact = (row for row in rows if row.entry.name == name)
-    by_entry_point = (row for row in rows if name in (one.name for one in row.in_lock))
+    exact = (plugin for plugin in plugins if plugin.entry.name == name)
+    by_entry_point = (plugin for plugin in plugins if name in (one.name for one in plugin.in_lock))
     return next(chain(exact, by_entry_point), None)
 
 
-def named_plugin(session: Session, name: str, rows: list[KnownPlugin] | None = None) -> KnownPlugin:
-    """Return the plugin of that name; without `rows`, no plugin's code is run to find it.
+def named_plugin(
+    session: Session, name: str, plugins: list[KnownPlugin] | None = None
+) -> KnownPlugin:
+    """Return the plugin of that name; without `plugins`, no plugin's code is run to find it.
 
     Raises UsageError with the nearest names if there is no such plugin.
     """
-    rows = inventory(session, python=False) if rows is None else rows
-    row = find_plugin(rows, name)
-    if row is not None:
-        return row
-    near = closest(name, [row.entry.name for row in rows])
+    plugins = inventory(session, python=False) if plugins is None else plugins
+    plugin = find_plugin(plugins, name)
+    if plugin is not None:
+        return plugin
+    near = closest(name, [plugin.entry.name for plugin in plugins])
     see = f"see: {session.program} self plugin list"
     hint = f"did you mean {' or '.join(near)}?" if near else see
     raise UsageError(f"there is no plugin {name or EMPTY}", hint)

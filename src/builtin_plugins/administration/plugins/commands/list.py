@@ -14,28 +14,28 @@ def command(session: Session, format: str) -> None:
 
     The text shows the first words of each plugin's commands; JSON has all commands.
     """
-    rows = inventory(session)
+    plugins = inventory(session)
     if format == "json":
-        session.show_json({"plugins": [row.described() for row in rows]})
+        session.show_json({"plugins": [plugin.described() for plugin in plugins]})
         return
-    if not rows:
+    if not plugins:
         session.show_lines(
             f"no plugins yet; add one with: {session.program} self plugin add SOURCE"
         )
         return
-    table = [_HEADER, *(_cells(row) for row in rows)]
-    reasons = ["", *(row.reason for row in rows)]
+    table = [_HEADER, *(_cells(plugin) for plugin in plugins)]
+    reasons = ["", *(plugin.reason for plugin in plugins)]
     lines = []
     for line, reason in zip(columns(table), reasons, strict=True):
         lines += [line, *([f"    {reason}"] if reason else [])]
     session.show_lines(*lines)
 
 
-def _cells(row: KnownPlugin) -> tuple[str, ...]:
-    entry = row.entry
+def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
+    entry = plugin.entry
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
     kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
-    words = row.words if row.state != "missing" else []
+    words = plugin.words if plugin.state != "missing" else []
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
-    return (entry.name, version, kind, row.state_text, shown, masked_text(entry.source))
+    return (entry.name, version, kind, plugin.state_text, shown, masked_text(entry.source))

@@ -20,9 +20,9 @@ def command(session: Session, name: str, yes: bool) -> None:
     plugins/ is moved to plugins/.removed. A package is uninstalled with pip.
     """
     with transaction(session) as tx:
-        row = _to_remove(session, name)
-        entry = row.entry
-        if entry.is_package and row.state != "missing":
+        plugin = _to_remove(session, name)
+        entry = plugin.entry
+        if entry.is_package and plugin.state != "missing":
             session.messages.line(f"this uninstalls the package {entry.name}")
             warn_of_sharing(session, entry, "removes")
         ask_to_continue(f"Remove {entry.name}?", yes, "nothing was removed")

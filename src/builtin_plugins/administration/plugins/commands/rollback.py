@@ -17,9 +17,9 @@ def command(session: Session, name: str, version: str | None) -> None:
     The last three versions before the current one are kept; `self plugin show NAME` lists
     them. VERSION is a version number, or the beginning of a commit or checksum.
     """
-    row = named_plugin(session, name)
+    plugin = named_plugin(session, name)
     plugins_dir = session.installation.plugins_dir
-    entry = read_registry(plugins_dir).entries.get(row.entry.name, row.entry)
+    entry = read_registry(plugins_dir).entries.get(plugin.entry.name, plugin.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
     # A wheel's source has one version, so it is rolled back too; other sources have all and stay.

@@ -12,17 +12,17 @@ from host.cli.session import Session
 
 def command(session: Session, name: str, format: str) -> None:
     """Show the details of the plugin NAME; no code of a directory plugin is run."""
-    row = named_plugin(session, name, inventory(session))
+    plugin = named_plugin(session, name, inventory(session))
     if format == "json":
-        values = row.described() | {"versions": list(row.entry.versions)}
+        values = plugin.described() | {"versions": list(plugin.entry.versions)}
         session.show_json(values)
         return
     plugins_dir = session.installation.plugins_dir
-    entry, found = row.entry, make_source(row.entry).current_version(plugins_dir)
-    commands = {one.words: one.definition for one in row.own.commands if one.runs} | dict(
+    entry, found = plugin.entry, make_source(plugin.entry).current_version(plugins_dir)
+    commands = {one.words: one.definition for one in plugin.own.commands if one.runs} | dict(
         found.commands
     )
-    hooks = ", ".join(row.hooks or found.hooks)
+    hooks = ", ".join(plugin.hooks or found.hooks)
     kept = kept_versions(plugins_dir, entry)
     facts = {
         "name": entry.name,
@@ -33,9 +33,9 @@ def command(session: Session, name: str, format: str) -> None:
         "ref": entry.ref,
         "commit": entry.commit,
         "sha256": entry.sha256,
-        "state": f"{row.state_text}: {row.reason}" if row.reason else row.state_text,
+        "state": f"{plugin.state_text}: {plugin.reason}" if plugin.reason else plugin.state_text,
         "installed": entry.installedAt,
-        "files": os.path.realpath(row.root) if row.root else "",
+        "files": os.path.realpath(plugin.root) if plugin.root else "",
         "kept": ", ".join(
             version_text(one) for one in kept if one.version_dir != entry.version_dir
         ),
@@ -43,5 +43,5 @@ def command(session: Session, name: str, format: str) -> None:
         "commands": len(commands) or "none",
     }
     show_facts(session, facts.items())
-    problems = [f"problem: {one}" for one in found.problems if str(one) != row.reason]
+    problems = [f"problem: {one}" for one in found.problems if str(one) != plugin.reason]
     session.show_lines(*command_lines({" ": commands.items()}), *problems)

@@ -33,8 +33,8 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     entries = read_registry(session.installation.plugins_dir).entries
     if not names:
         return list(entries.values())
-    rows = inventory(session, python=False)
-    found = [named_plugin(session, name, rows).entry for name in dict.fromkeys(names)]
+    plugins = inventory(session, python=False)
+    found = [named_plugin(session, name, plugins).entry for name in dict.fromkeys(names)]
     return [entries.get(one.name, one) for one in found]
 
 

@@ -155,10 +155,10 @@ def _submodules(git: Git, commit: str) -> list[str]:
     The check is necessary because a commit can refer to a few trees and blobs a million times.
     """
     listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
-    rows = [row.partition(b"\t")[::2] for row in listed]  # (mode, type, object, size) and name
-    if len(rows) > MOST_FILES:
+    lines = [line.partition(b"\t")[::2] for line in listed]  # (mode, type, object, size) and name
+    if len(lines) > MOST_FILES:
         raise OperationError(f"more than {MOST_FILES} files")
-    sizes = (facts.split()[3] for facts, _ in rows)
+    sizes = (facts.split()[3] for facts, _ in lines)
     if sum(int(size) for size in sizes if size.isdigit()) > MOST_BYTES:
         raise OperationError(f"more than {MOST_BYTES} bytes unpacked")
-    return [os.fsdecode(name) for facts, name in rows if facts.split()[1] == b"commit"]
+    return [os.fsdecode(name) for facts, name in lines if facts.split()[1] == b"commit"]

@@ -126,8 +126,8 @@ def _discard(path: str) -> None:
 def _repoint_scripts(path: str, prefix: str) -> None:
     """Replace the path of the copy in the scripts that pip wrote with the final path."""
     old, new = os.fsencode(path), os.fsencode(prefix)
-    with os.scandir(os.path.join(path, "bin")) as entries:
-        scripts = [one.path for one in entries if one.is_file(follow_symlinks=False)]
+    with os.scandir(os.path.join(path, "bin")) as files:
+        scripts = [one.path for one in files if one.is_file(follow_symlinks=False)]
     for script in scripts:
         with open(script, "rb") as file:
             content = file.read()
