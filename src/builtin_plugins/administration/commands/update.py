@@ -42,8 +42,8 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     """
     layout = session.layout
     with transaction(session, timeout) as tx:
-        look = _checkout_update if is_checkout(layout.root) else _package_update
-        now, newest, bring = look(layout, tx)
+        prepare = _checkout_update if is_checkout(layout.root) else _package_update
+        now, newest, apply = prepare(layout, tx)
         if format == "json":
             session.show_json({"version": now, "newest": newest})
             return
@@ -55,7 +55,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
         ask_to_continue("Update?", yes, "nothing was changed")
-        bring()
+        apply()
     session.show_lines("updated")
 
 
@@ -66,12 +66,12 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
     copy = tx.copy_venv()
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
 
-    def bring() -> None:
+    def apply() -> None:
         tx.reporter.debug("the new version is ready and now replaces the old one")
         with signals_blocked(), undoing() as undo:
             _swap_in(copy, layout, tx, undo)
 
-    return now, check_starts(copy.python, "the new version"), bring
+    return now, check_starts(copy.python, "the new version"), apply
 
 
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
@@ -79,7 +79,7 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
     git = tx.git(layout.root)
     _, old, new = fetch_newest(git)
 
-    def bring() -> None:
+    def apply() -> None:
         """Install the new commit into a copy of .venv, swap it in, then fast-forward the files.
 
         If the process is killed in between, the new program runs with the old files; the next
@@ -87,18 +87,18 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
         """
         check_fast_forward(git, old, new)
         copy = tx.copy_venv()
-        source = os.path.join(tx.area, "source.tar.gz")
-        git("archive", "--prefix=source/", f"--output={source}", new)
+        sdist = os.path.join(tx.area, "source.tar.gz")
+        git("archive", "--prefix=source/", f"--output={sdist}", new)
         tx.reporter.info("pip installs the new version")
         whole = ("--upgrade", "--force-reinstall", "--no-deps")
-        copy.change(tx.installer, "install", *whole, source)
-        copy.change(tx.installer, "install", source)
+        copy.change(tx.installer, "install", *whole, sdist)
+        copy.change(tx.installer, "install", sdist)
         check_starts(copy.python, "the new version")
         with signals_blocked(), undoing() as undo:
             _swap_in(copy, layout, tx, undo)
             fast_forward(git, old, new)
 
-    return old[:12], new[:12], bring
+    return old[:12], new[:12], apply
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
