@@ -214,7 +214,7 @@ def test_ctrl_c_leaves_no_file(site: httpserver.Site, target: Path) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        download(site.add("/stall", httpserver.stall(BODY, 1000)), target, progress=interrupt)
+        download(site.add("/stall", httpserver.stall(BODY, 200_000)), target, progress=interrupt)
     assert not target.exists()
 
 
