@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
-from conftest import AT_THE_GATE, FULL, Cli
+from conftest import AT_THE_GATE, FULL, Cli, Done
 from relay import Relay
 
 _SECRET = "s3cr3t-of-the-fleet"
@@ -44,21 +44,34 @@ _STUBBORN = "trap '' TERM HUP INT; echo up; sleep {0} & sleep {0}; sleep {0}; sl
 _POLITE = "echo up; sleep {0}\n"
 
 
-@pytest.mark.parametrize("become", [(), ("--become",)], ids=["as it is", "become"])
-def test_a_timeout_leaves_nothing(cli: Cli, mark: str, become: tuple[str, ...]) -> None:
+def test_a_timeout_leaves_nothing(cli: Cli, mark: str) -> None:
+    """Neither a command that ignores TERM nor one that obeys it leaves anything.
+
+    Two runs at once, because each waits for its time limit: one as it is, one with --become.
+    """
+    running = []
+    for number, become in ((1, ()), (3, ("--become",))):
+        stubborn, polite = (one.format(f"{mark}{number}") for one in (_STUBBORN, _POLITE))
+        words = ["demo", f"do{number}"]
+        cli.command(
+            f"if [[ $HOSTNAME == web0{number} ]]; then {stubborn}else {polite}fi\n", " ".join(words)
+        )
+        hosts = [f"web0{number}", f"web0{number + 1}"]
+        given = (*cli.on(",".join(hosts)), "--timeout", "4", "--format", "json", *become)
+        running.append((number, hosts, cli.start("run", *given, *words)))
+    for number, hosts, process in running:
+        printed, said = process.communicate(timeout=120)
+        done = Done(process.returncode, printed, said.decode())
+        assert not rigs.running(f"{mark}{number}"), "gone by the time that the run says so"
+        assert [one for host in hosts for one in cli.rig.machines[host].leftovers()] == []
+        assert (done.status, done.states()) == (4, dict.fromkeys(hosts, "timeout"))
+        assert [one["stdout"] for one in done.hosts().values()] == ["up\n", "up\n"]
+
+
+def test_ctrl_c_leaves_nothing(cli: Cli, mark: str) -> None:
     """Neither a command that ignores TERM nor one that obeys it leaves anything."""
     stubborn, polite = _STUBBORN.format(mark), _POLITE.format(mark)
-    cli.command(f"if [[ $HOSTNAME == web01 ]]; then {stubborn}else {polite}fi\n")
-    done = cli.run("web[01-02]", "--timeout", "4", *become)
-    assert done.status == 4
-    assert set(done.states().values()) == {"timeout"}
-    assert [one["stdout"] for one in done.hosts().values()] == ["up\n", "up\n"]
-    assert _gone(cli, mark)(), "gone by the time that the run says so"
-
-
-@pytest.mark.parametrize("script", [_STUBBORN, _POLITE], ids=["ignores TERM", "polite"])
-def test_ctrl_c_leaves_nothing(cli: Cli, mark: str, script: str) -> None:
-    cli.command(script.format(mark))
+    cli.command(f"if [[ $HOSTNAME == web02 ]]; then {polite}else {stubborn}fi\n")
     process = cli.start("run", *cli.on("web[01-04]"), "--forks", "3", "demo", "do")
     assert process.stdout is not None
     for _ in range(3):
@@ -71,15 +84,16 @@ def test_ctrl_c_leaves_nothing(cli: Cli, mark: str, script: str) -> None:
     assert [row[1] for row in rows if row[0].startswith("web")] == ["interrupted"] * 3 + ["skipped"]
 
 
-@pytest.mark.parametrize("keep", ["0", "60s"])
-def test_sigkill_of_the_controller_leaves_nothing(cli: Cli, mark: str, keep: str) -> None:
+def test_sigkill_of_the_controller_leaves_nothing(cli: Cli, mark: str) -> None:
+    """Whether its connections were to be kept or not."""
     cli.command(_STUBBORN.format(mark))
-    process = cli.start("run", *cli.on("web[01-03]"), "--keep-connections", keep, "demo", "do")
-    assert process.stdout is not None
-    for _ in range(3):
-        assert process.stdout.readline().endswith(b": up\n")
-    process.kill()
-    process.communicate()
+    for hosts, keep in (("web[01-02]", "0"), ("web[03-04]", "60s")):
+        process = cli.start("run", *cli.on(hosts), "--keep-connections", keep, "demo", "do")
+        assert process.stdout is not None
+        for _ in range(2):
+            assert process.stdout.readline().endswith(b": up\n")
+        process.kill()
+        process.communicate()
     rigs.wait_for(_gone(cli, mark), "the hosts end it by themselves")
 
 
@@ -187,10 +201,13 @@ def _files_with(text: str, cli: Cli) -> list[Path]:
 _WRITES_ON = "echo up; setsid bash -c 'while :; do echo more; {0}; done' {1} & {2}\n"
 
 
-@pytest.mark.parametrize("pace", ["sleep 0.05", ":"], ids=["now and then", "a flood"])
-@pytest.mark.parametrize("stream", ["", "exec >&2; "], ids=["stdout", "stderr"])
+@pytest.mark.parametrize(
+    ("stream", "pace"),
+    [("", "sleep 0.05"), ("exec >&2; ", ":")],
+    ids=["stdout now and then", "a flood on stderr"],
+)
 def test_a_process_that_keeps_writing_does_not_hold_up_the_end(
-    cli: Cli, mark: str, pace: str, stream: str
+    cli: Cli, mark: str, stream: str, pace: str
 ) -> None:
     """The command ends by itself on one host, and because of --timeout on the other."""
     ending = "[[ $HOSTNAME == web01 ]] && exit 3; sleep 100"
@@ -217,17 +234,24 @@ def test_a_process_that_keeps_writing_does_not_hold_up_a_signal(
     assert said.decode().count("interrupted") == 3
 
 
-@pytest.mark.parametrize("form", ["text", "jsonl"])
-def test_ctrl_c_ends_a_run_whose_output_nobody_reads(cli: Cli, mark: str, form: str) -> None:
-    cli.command(f"[[ $HOSTNAME == web01 ]] && sleep {mark}; head -c 9000000 /dev/zero\n")
-    process = cli.start("run", *cli.on("web[01-02]"), "--format", form, "demo", "do")
-    assert process.stdout is not None
-    assert process.stdout.read(1), "it writes"
-    rigs.wait_for(lambda: rigs.running(mark), "the command runs")
-    time.sleep(1)  # until the pipe is full
-    os.kill(process.pid, signal.SIGINT)
-    assert process.wait(timeout=30) == -signal.SIGINT
-    process.communicate()
+def test_ctrl_c_ends_a_run_whose_output_nobody_reads(cli: Cli, mark: str) -> None:
+    """As text and as JSON, at once."""
+    waits = f"[[ $HOSTNAME == web0[13] ]] && sleep {mark}"
+    cli.command(f"{waits}; head -c 9000000 /dev/zero\n")
+    running = [
+        cli.start("run", *cli.on(hosts), "--format", form, "demo", "do")
+        for hosts, form in (("web[01-02]", "text"), ("web[03-04]", "jsonl"))
+    ]
+    for process in running:
+        assert process.stdout is not None
+        assert process.stdout.read(1), "it writes"
+    rigs.wait_for(lambda: len(rigs.running(mark)) >= 2, "the commands run")
+    time.sleep(1)  # until the pipes are full
+    for process in running:
+        os.kill(process.pid, signal.SIGINT)
+    for process in running:
+        assert process.wait(timeout=30) == -signal.SIGINT
+        process.communicate()
     rigs.wait_for(_gone(cli, mark), "the hosts end it by themselves")
 
 
@@ -239,7 +263,7 @@ def test_a_slow_reader_gets_all_output(cli: Cli) -> None:
     printed = b""
     while piece := process.stdout.read(60000):
         printed += piece
-        time.sleep(0.1)
+        time.sleep(0.05)
     assert process.wait() == 0
     assert printed.count(b"web01: 0123456789abcde\n") == 100000
 

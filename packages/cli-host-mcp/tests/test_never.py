@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -44,12 +45,6 @@ def received(server: subprocess.Popen[bytes]) -> dict[str, Any]:
     return found
 
 
-def hanging(cli: Cli, server: subprocess.Popen[bytes]) -> None:
-    """Call a command that hangs, and wait until it and its two children run."""
-    send(server, request(1, "tools/call", name="odd__hang"))
-    until(lambda: len(cli.marked()) >= 3)
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_left(cli: Cli) -> Any:
     yield
@@ -70,9 +65,15 @@ def test_a_cancelled_call(cli: Cli, mode: str) -> None:
 
 
 def test_a_call_whose_time_is_up(cli: Cli) -> None:
-    with connected(cli, "2026-07-28", "--timeout", "3") as assistant:
-        found = assistant.call("odd__hang")
-        assert found.blocks == ["up\n", "ended at its time limit of 3 s"]
+    """With both protocols, and called directly and by `run`."""
+    limit = ("--timeout", "3")
+    with (
+        connected(cli, "2025-11-25", *limit) as one,
+        connected(cli, "2026-07-28", *limit, "--tools", "search") as other,
+    ):
+        calls = [one.start("odd__hang"), other.start("run", command="odd/hang")]
+        for call in calls:
+            assert call.result(120).blocks == ["up\n", "ended at its time limit of 3 s"]
         assert cli.marked() == []
 
 
@@ -87,29 +88,33 @@ def test_what_a_command_leaves_in_its_group_ends_with_it(cli: Cli) -> None:
         os.kill(int((cli.home / "daemon").read_text()), signal.SIGKILL)
 
 
-@pytest.mark.parametrize(
-    "end",
-    [
-        pytest.param(lambda server: server.stdin.close(), id="stdin ends"),
-        pytest.param(lambda server: server.send_signal(signal.SIGTERM), id="SIGTERM"),
-        pytest.param(lambda server: server.send_signal(signal.SIGINT), id="SIGINT"),
-        pytest.param(lambda server: os.killpg(server.pid, signal.SIGKILL), id="SIGKILL of all"),
-    ],
-)
-def test_a_server_that_ends(cli: Cli, end: Callable[[Any], None]) -> None:
+ENDS: dict[str, Callable[[Any], None]] = {
+    "stdin ends": lambda server: server.stdin.close(),
+    "SIGTERM": lambda server: server.send_signal(signal.SIGTERM),
+    "SIGINT": lambda server: server.send_signal(signal.SIGINT),
+    "SIGKILL of all": lambda server: os.killpg(server.pid, signal.SIGKILL),
+}
+
+
+def test_a_server_that_ends(cli: Cli) -> None:
     """No process is left, even of a command that ignores TERM, and stdout is closed at once."""
-    with cli.serve() as server:
-        hanging(cli, server)
+    with ExitStack() as stack:
+        servers = {name: stack.enter_context(cli.serve()) for name in ENDS}
+        for server in servers.values():
+            send(server, request(1, "tools/call", name="odd__hang"))
+        until(lambda: len(cli.marked()) >= 3 * len(servers))
         start = time.monotonic()
-        end(server)
-        assert server.stdout
-        server.stdout.read()
-        status = server.wait(60)
+        for name, end in ENDS.items():
+            end(servers[name])
+        for name, server in servers.items():
+            assert server.stdout
+            server.stdout.read()
+            status = server.wait(60)
+            assert status in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL), name
+            assert server.stderr
+            assert server.stderr.read() == b"", name
         until(lambda: not cli.marked())
         assert time.monotonic() - start < 60  # the command sleeps five times as long
-        assert server.stderr
-        assert server.stderr.read() == b""
-    assert status in (0, -signal.SIGTERM, -signal.SIGINT, -signal.SIGKILL)
 
 
 def test_a_client_that_is_killed(cli: Cli, tmp_path: Path) -> None:

@@ -226,7 +226,7 @@ def test_words_of_a_longer_command_are_refused(assistant: Assistant, cli: Cli) -
 @pytest.mark.parametrize("mode", ["2025-11-25", "2026-07-28"])
 def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
     """The client gets the command line for its user; --except and --tools apply."""
-    options = ("--tools", "search", "--timeout", "3", "--max-output", "1024")
+    options = ("--tools", "search", "--max-output", "1024")
     with connected(cli, mode, *options, "--except", "show", asks=False) as assistant:
         assert list(assistant.tools()) == ["find", "describe", "run"]
         assert len(str([one.model_dump() for one in assistant.tools().values()])) < 3000
@@ -240,8 +240,6 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
             "to run it by hand: cli risk drop x; nothing was run"
         )
         assert "unknown command show args" in assistant.call("run", command="show args").text
-        late = assistant.call("run", command="odd/hang")
-        assert late.blocks == ["up\n", "ended at its time limit of 3 s"]
         assert (
             "unknown argument force"
             in assistant.call("run", command="odd slow", arguments={"force": True}).text
