@@ -7,10 +7,12 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from testing.environments import copy_environment, made_once, make_plain_environment
 from testing.installation import command
 from testing.packages import PLUGIN
 from testing.pages import clone
@@ -33,14 +35,20 @@ def env(tmp_path_factory: pytest.TempPathFactory, offline: dict[str, str]) -> di
         "HOME": str(home),
         "SHELL": "/bin/bash",
         "PYTHON": sys.executable,
+        "PIP_NO_BUILD_ISOLATION": "0",
     }
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str]) -> Path:
-    """A checkout that was installed once, as `acme`, with its symlink in ~/bin."""
+def checkout(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str], packages: Path) -> Path:
+    """A checkout that was installed once, as `acme`, with its symlink in ~/bin.
+
+    install.sh takes its environment as it is; .ci/run calls it where there is none.
+    """
     target = tmp_path_factory.mktemp("a path") / "my 'own' $HOME cli"
     clone(target)
+    plain = made_once(tmp_path_factory, "plain", partial(make_plain_environment, packages))
+    copy_environment(plain, target / ".venv")
     done = run("bash", target / "install.sh", *options(env), env=env, cwd=Path("/"))
     assert done[0] == 0, done
     assert f"Installed: {env['HOME']}/bin/acme\n" in done[1]

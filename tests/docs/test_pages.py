@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+from testing.environments import add_build_tools
 from testing.installation import PROJECT
 from testing.pages import GUIDES, INSIDE, PEERS, clone, matches, run_all, steps_of
 
@@ -35,9 +37,13 @@ def test_every_page_with_commands_is_run() -> None:
     }
 
 
-def test_commands_of_the_readme(tmp_path: Path) -> None:
+def test_commands_of_the_readme(
+    tmp_path: Path, new_venv: Callable[[Path], Path], packages: Path
+) -> None:
+    """.ci/run calls the first of them where there is no environment and no build tools."""
     checkout = tmp_path / "cli-host"
     clone(checkout)
+    build = add_build_tools(new_venv(checkout / ".venv"), packages)
     home = tmp_path / "home"
     home.mkdir()
     env = {
@@ -48,6 +54,7 @@ def test_commands_of_the_readme(tmp_path: Path) -> None:
         "BIN_DIR": str(home / "bin"),
         "PYTHON": sys.executable,
         "LANG": "C.UTF-8",
+        **build,
     }
     steps = steps_of((checkout / "README.md").read_text())
     shown = run_all(steps, checkout, env)

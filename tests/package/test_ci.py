@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from testing.environments import add_build_tools
 from testing.machine import in_mounts
 from testing.pages import clone
 
@@ -47,9 +49,11 @@ def test_what_is_there_ends_it_with_one_line_before_anything_else(
 
 
 def test_it_takes_away_what_it_installed_if_the_tests_fail(
-    tmp_path: Path, offline: dict[str, str]
+    tmp_path: Path, new_venv: Callable[[Path], Path], offline: dict[str, str]
 ) -> None:
     clone(tmp_path / "clone")
+    venv = new_venv(tmp_path / "clone/.venv")  # which install.sh takes as it is: it has pip
+    offline = offline | add_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
     suite = tmp_path / "clone/tests/run"
     suite.write_text(f"readlink {LINK}; {LINK} demo hello Ada; exit 7")
     run = f"{PRIVATE} ln -s /removed/core/cli {LINK}; cd {tmp_path}/clone; bash .ci/run || echo $?;"

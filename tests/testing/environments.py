@@ -35,9 +35,13 @@ def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path],
 
 
 def build_wheel(source: Path, target: Path) -> Path:
-    """Build the wheel of a project into the folder `target`; return its path."""
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "-o", target, source]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    """Build the wheel of a project into the folder `target`; return its path.
+
+    The build backend is called as `python -m build` does it, without that program's processes.
+    """
+    program = "import sys, hatchling.build as backend; print(backend.build_wheel(sys.argv[1]))"
+    command = [sys.executable, "-c", program, target]
+    done = subprocess.run(command, cwd=source, check=True, capture_output=True, text=True)
     return target / done.stdout.split()[-1]
 
 
@@ -69,6 +73,12 @@ def copy_environment(venv: Path, target: Path) -> Path:
             text = program.read_bytes()
             program.write_bytes(text.replace(os.fsencode(venv), os.fsencode(target)))
     return target
+
+
+def make_plain_environment(packages: Path, target: Path) -> None:
+    """Make a venv with the pip that comes with Python, and with what a build takes."""
+    subprocess.run([sys.executable, "-m", "venv", target], check=True)
+    add_build_tools(target, packages)
 
 
 def add_build_tools(venv: Path, packages: Path) -> dict[str, str]:

@@ -53,13 +53,18 @@ def _build(root: Path, version: str, target: Path) -> Path:
     return build_wheel(root, target)
 
 
+def _install(python: Path, wheel: Path) -> None:
+    """Put a wheel in the place of what the environment has, without this program."""
+    uv = [Path(sys.executable).with_name("uv"), "pip", "install", "-q", "--offline", "--no-deps"]
+    command = [*uv, "--reinstall", "--python", python, wheel]
+    subprocess.run(command, check=True, capture_output=True)
+
+
 def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_path: Path) -> None:
     wheels, home = tmp_path / "wheels", tmp_path / "home"
     home.mkdir()
     python = new_venv(tmp_path / "venv") / "bin/python"
-    again = ["-m", "pip", "-q", "install", "--no-deps", "--force-reinstall"]
-    first = _build(source, "0.1.0", wheels)
-    subprocess.run([python, *again, first], check=True, capture_output=True)
+    _install(python, _build(source, "0.1.0", wheels))
     root = tmp_path / "root"
     environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
     made = Made(root, root / "core/cli", home, environ)
@@ -123,9 +128,7 @@ def test_files_are_renewed_after_another_tool_upgraded_the_program(
     def upgrade(version: str) -> None:
         """Do what `pipx upgrade` does: nothing of the installation changes."""
         logger.write_text(logger.read_text() + f"# {version}\n")
-        again = ["-m", "pip", "-q", "install", "--no-deps", "--force-reinstall"]
-        wheel = _build(source, version, wheels)
-        subprocess.run([python, *again, wheel], check=True, capture_output=True)
+        _install(python, _build(source, version, wheels))
 
     upgrade("0.1.0")
     assert made.run("self", "init", str(root), executable=python.parent / "cli").status == 0
