@@ -27,12 +27,15 @@ def test_help_without_an_installation(install: Install, tmp_path: Path, words: l
     missing = f"{tmp_path}/nowhere/core/cli.json"
     assert f"There is no installation yet: {missing} does not exist.\n" in shown.stdout
     assert "\nUsage: cli self init [DIRECTORY] [--name NAME]\n" in shown.stdout
-    for listing in (["--all"], ["--format", "json"], ["demo"]):
-        assert made.run(*listing, env=nowhere).status == 1
-    assert made.run("self", "plugin", env=nowhere).status == 1
-    assert made.run("help", "self", "plugim", env=nowhere).status == 2
     made.write({"core/cli.json": "{"})
     assert made.run(*words).status == 1
+
+
+def test_what_is_no_help_needs_an_installation(install: Install, tmp_path: Path) -> None:
+    made, nowhere = install(), {"CLI_DIR": str(tmp_path / "nowhere")}
+    for words in (["--all"], ["--format", "json"], ["demo"], ["self", "plugin"]):
+        assert made.run(*words, env=nowhere).status == 1, words
+    assert made.run("help", "self", "plugim", env=nowhere).status == 2
 
 
 @pytest.mark.parametrize("name", TOPICS)

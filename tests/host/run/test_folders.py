@@ -159,12 +159,12 @@ def test_trees_deeper_than_a_path_can_be(install):
         {"commands/demo/one/command.json": command(), "commands/demo/one/main.sh": "#!/bin/sh\n"}
     )
     commands = made.root / "commands"
-    make_deep(commands, 3_000)
+    make_deep(commands, 2_100)
     try:
         for words in (("self", "list", "--format", "json"), ("demo", "one")):
             result = made.run(*words)
             assert (result.status, result.stderr) == (0, ""), words
-        result = made.run(*["d"] * 3_000)
+        result = made.run(*["d"] * 2_100)
         assert (result.status, result.stderr.count("\n")) == (1, 1)
         assert result.stderr.endswith("command.json: File name too long\n")
         assert made.run("d").all == (2, "", "cli: unknown category d; see: cli --help\n")

@@ -365,8 +365,6 @@ def test_a_slow_plugin_is_waited_for_once(environment: Environment, tmp_path: Pa
     text = f"open({str(mark)!r}, 'a').write('x')\nimport time; time.sleep(99)"
     broken = wheel(environment.wheels, "broken-cli", "1.0", text)
     environment.unpack(environment.acme("1.0"), broken)
-    row = listed(made)["broken-cli"]
-    assert (row["state"], "more than 3 seconds" in row["reason"]) == ("broken", True)
     first = made.run("demo", "hi")
     assert (first.status, first.stdout) == (0, "hi\n")
     asked = mark.read_text()
@@ -541,10 +539,10 @@ def test_a_removal_that_is_killed(with_uv: Environment) -> None:
     wheels = [with_uv.acme("1.0"), with_uv.acme("2.0")]
     plugins, venv = made.root / "plugins", with_uv.python.parent.parent
     renames = "rename,renameat,renameat2"
+    assert plugin(made, "add", str(wheels[0])).status == 0  # an earlier version, which is kept
     written = plugins / ".registry.json.tmp"  # with the mark, then without the plugin
     for place, nth, gone in ((venv, 1, False), (written, 1, False), (written, 2, True)):
-        for one in wheels:
-            assert plugin(made, "add", str(one)).status == 0
+        assert plugin(made, "add", str(wheels[-1])).status == 0
         assert plugin(made, "disable", "acme-cli").status == 0
         before = listed(made)
         inject = f"inject={renames}:signal=KILL:when={nth}"
