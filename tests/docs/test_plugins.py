@@ -89,6 +89,7 @@ def test_an_editable_package_where_the_program_has_no_pip(
     new_venv: Callable[[Path], Path], packages: Path, tmp_path: Path
 ) -> None:
     program = new_venv(tmp_path / "program")
+    [(name, value)] = add_build_tools(program, packages).items()  # it is what the build runs in
     for path in program.glob("lib/python*/site-packages/pip*"):
         shutil.rmtree(path)
     made = _installation(program, tmp_path)
@@ -102,7 +103,7 @@ def test_an_editable_package_where_the_program_has_no_pip(
     new_venv(work / ".venv")
     makes = "python3 -m venv .venv\n"  # which would only look for pip again
     assert makes in script
-    script = script.replace(makes, "", 1)
+    script = script.replace(makes, f"export {name}={value}\n", 1)
     done = _shell(made, f"{script}\ncli self plugin list", work, packages)
     assert done.returncode == 0, done.stderr[-3000:]
     assert "\n3\nhello\nno plugins yet" in done.stdout, done.stdout

@@ -178,13 +178,13 @@ def test_a_registry_of_somebody_else_with_an_odd_version(
         assert done.all[::2] == (2, f"cli: acme-cli: {version} is not a valid version\n")
 
 
-def test_a_kept_wheel_that_is_damaged_is_brought_again(environment: Environment) -> None:
-    made = environment.made
-    environment.acme("1.0")
+def test_a_kept_wheel_that_is_damaged_is_brought_again(with_uv: Environment) -> None:
+    made = with_uv.made
+    with_uv.acme("1.0")
     assert plugin(made, "add", "pip:acme-cli").status == 0
     [kept] = (made.root / "plugins/.versions/acme-cli").glob("*/tree/*.whl")
     kept.write_bytes(b"")
-    for one in environment.packages.glob("acme_cli*"):
+    for one in with_uv.packages.glob("acme_cli*"):
         shutil.rmtree(one)
     assert plugin(made, "sync").status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
