@@ -168,7 +168,7 @@ def test_the_check_is_detached_cannot_ask_and_ends(
     while Path(f"/proc/{pid}").exists():
         assert time.monotonic() - begin < 15
         time.sleep(0.1)
-    assert (time.monotonic() - begin > 9) == (seconds > 10)
+    assert seconds < 10 or time.monotonic() - begin > 9
     called = log.read_text()
     assert called.startswith(f"{'-p 22 ' * configured}-o BatchMode=yes ")
     assert "terminal" not in called
