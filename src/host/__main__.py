@@ -48,7 +48,7 @@ def main() -> int:
         if messages.debugging:
             raise
         what = f"internal error: {type(failure).__name__}: {failure}"
-        messages.error(what, "to see where, set DEBUG=1")
+        messages.error(what, "for details, set DEBUG=1")
         return HostError.status
 
 

@@ -548,7 +548,7 @@ def test_internal_errors_are_one_line_and_with_debug_a_traceback(made):
     result = made.run("demo", "good", executable=launcher)
     assert result.all == (
         *(1, ""),
-        "broken: internal error: RuntimeError: odd\\nand \\x1b; to see where, set DEBUG=1\n",
+        "broken: internal error: RuntimeError: odd\\nand \\x1b; for details, set DEBUG=1\n",
     )
     result = made.run("demo", "good", executable=launcher, env={"DEBUG": "1"})
     assert (result.status, "Traceback" in result.stderr) == (1, True)

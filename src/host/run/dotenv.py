@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from host.run.environment import SourceReader
     from host.run.lock import Source
 
-    # Name, value, whether the value is literal, and the first line of an assignment. A value that
+    # Name, value, whether the value is literal, and the line number of an assignment. A value that
     # is not literal is expanded, which also removes its backslashes.
     Binding = tuple[str, str, bool, int]
 
 SIZE_LIMIT = 1024 * 1024  # bytes
-_MOST_SHOWN = 5  # problems of one file; for the others, only their number is reported
+_MOST_SHOWN = 5  # problems reported for one file; of further ones, only the number is reported
 # Variables, besides LD_…, that a command with "sudo" must not get from a `.env` file.
 _NEVER_WITH_SUDO = frozenset(
     [
@@ -91,7 +91,7 @@ def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) 
         for name, written, literal, line in parse_env(path, text, problems.append):
             if reader.definition.sudo and (name in _NEVER_WITH_SUDO or name.startswith("LD_")):
                 what = f'a .env file must not set {name} for a command with "sudo"'
-                remedy = "export it before you start the command"
+                remedy = "export the variable before you start the command"
                 raise SourceError(Problem(path, what, remedy, line=line))
             value = written
             if not literal:
@@ -136,7 +136,7 @@ def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[
 def _plain_bindings(text: str) -> "list[Binding] | None":
     """Return the bindings if every line is an unambiguous `NAME=value`, or None.
 
-    This avoids python-dotenv for most files, because its import costs more than a whole run.
+    This avoids python-dotenv for most files, because importing it takes longer than a whole run.
     """
     bindings = []
     for number, whole_line in enumerate(text.split("\n"), 1):

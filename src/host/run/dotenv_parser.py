@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from host.run.dotenv import Binding
 
-_MOST_NAMED = 5  # names listed of those inside an unclosed quote
+_MOST_NAMED = 5  # names in the message about an unclosed quote
 _PAIR = "\\\\"
 # A line of Base64 that ends with = is not an assignment.
 _ASSIGNED = re.compile(r"\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(?!=*\s*$)")
@@ -43,7 +43,7 @@ def parse(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[
             warn(Problem(path, f"{what}; ignored", line=line))
         elif is_quoted:
             if len(lines) > 1 and _ASSIGNED.match(lines[-1]):
-                warn(Problem(path, _open_quote(lines), "if that is a mistake, close it", line=line))
+                warn(Problem(path, _open_quote(lines), "check where the quote ends", line=line))
             yield one.key, one.value, written[0] == "'", line
         else:
             value = one.value.replace(_PAIR * 2, _PAIR)

@@ -6,7 +6,7 @@ import os
 import sys
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until the command's code is loaded
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Ctrl-C ends Python until `main` handles it
 if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - blocked while this Python started
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
     environ = dict(os.environ)
     try:
         with RaisedInterrupts():
-            gc.disable()  # imports create no garbage to collect
+            gc.disable()  # for speed, because imports create no garbage
             target = load_reference(reference)
             gc.enable()
             status = call(target, called, args, reference)
@@ -51,7 +51,7 @@ def main(argv: list[str]) -> int:
             drop_output()
             if messages.debugging:
                 raise
-            error = HostError(f"{type(failure).__name__}: {failure}", "to see where, set DEBUG=1")
+            error = HostError(f"{type(failure).__name__}: {failure}", "for details, set DEBUG=1")
         messages.error(error.what, error.remedy)
         return error.status
     return status
@@ -72,12 +72,12 @@ def call(target: "Any", called: str, args: list[str], reference: str) -> int:
         kind = type(status).__name__
         what = f"it returned {kind}; expected an exit status, or None"
         raise PluginError(Problem(reference, what))
-    return status % 256 or int(status != 0)  # the system keeps only the lowest eight bits
+    return status % 256 or int(status != 0)  # the system keeps only the low eight bits of a status
 
 
 def flush() -> None:
     try:
-        if sys.stdout is not None:  # None if the caller closed it
+        if sys.stdout is not None:  # None if the caller closed stdout
             sys.stdout.flush()
     except ValueError:
         sys.stdout = None  # the command has closed or detached stdout, which flushed it

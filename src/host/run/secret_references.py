@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from host.run.command import Definition
     from host.run.environment import SourceReader
 
-    # "run", "file" or a Python reference, and the references by key
+    # A provider ("run", "file" or a Python reference) and its references by key
     Call = tuple[str, Mapping[str, Any]]
 
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
@@ -96,7 +96,7 @@ def _calls(
         else:
             known = ", ".join(sorted({"file", "run", *providers}))
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
-            remedy = "a plugin such as pip:cli-host-secrets adds others"
+            remedy = "for more schemes, add a plugin such as pip:cli-host-secrets"
             raise SourceError(Problem(definition.file, what, remedy, key))
     return [(provider, arguments) for (provider, *_), arguments in calls.items()]
 
@@ -104,14 +104,14 @@ def _calls(
 def _has_terminal() -> bool:
     """Return whether this process is in the foreground of a terminal."""
     try:
-        with open("/dev/tty", "rb") as terminal:  # not stderr, which may be a file
+        with open("/dev/tty", "rb") as terminal:  # /dev/tty, because stderr may be a file
             return posix.tcgetpgrp(terminal.fileno()) == posix.getpgrp()
     except OSError:
         return False
 
 
 class _Providers(Record):
-    """Calls each provider in a thread of a child process, with a limit of `seconds`."""
+    """Calls each provider in a thread of a child process, with a time limit of `seconds`."""
 
     environ: "Mapping[str, str]"
     directory: str  # base of relative paths in references

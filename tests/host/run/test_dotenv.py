@@ -134,9 +134,9 @@ OPEN_QUOTES = {
     "lines of Base64 are no names": (
         'A=1\nX="k\nsecret==\nsecret2=\n-----END" x\nB=2', "closed on this line; ignored", "AB",
     ),
-    "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; if that", "AXB"),
-    "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; if that", "AXB"),
-    "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; if that", "AXB"),
+    "behind an assignment": ('A=1\nX="s\nY="\nB=2', "swallows Y; check where", "AXB"),
+    "behind an assignment, single": ("A=1\nX='s\nexport Y='\nB=2", "Y; check where", "AXB"),
+    "a comment hides the rest": ('A=1\nX="s\nY="#y"\nB=2', "Y; check where", "AXB"),
     "a backtick, cut at the #": (
         "A=1\nX=`s # secret`\nB=2", "a backtick does not quote a value; use", "AXB",
     ),

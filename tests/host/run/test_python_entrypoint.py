@@ -223,7 +223,7 @@ def test_declared_arguments(made):
 def test_an_exception_is_one_line_and_with_debug_a_traceback(made):
     result = made.run("py", "fails")
     assert (result.status, result.stdout) == (1, "")
-    assert result.stderr == "cli py fails: ValueError: went\\nwrong; to see where, set DEBUG=1\n"
+    assert result.stderr == "cli py fails: ValueError: went\\nwrong; for details, set DEBUG=1\n"
     result = made.run("py", "fails", env={"DEBUG": "1"})
     assert result.status == 1
     assert "Traceback" in result.stderr
@@ -251,7 +251,7 @@ def test_a_stdout_that_takes_nothing(made):
     status, _, stderr = shell("CLI py broken")
     assert (status, stderr) == (
         1,
-        "cli py broken: BrokenPipeError: a socket; to see where, set DEBUG=1\n",
+        "cli py broken: BrokenPipeError: a socket; for details, set DEBUG=1\n",
     )
 
 

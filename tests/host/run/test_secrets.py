@@ -74,7 +74,7 @@ FAILURES = {
     "a failing one": ("run:fail now", "fail ended with status 3: it is locked"),
     "a missing one": ("run:nothere x", "nothere cannot start: No such file or directory"),
     "no file": ("file:none", "{place}/none does not exist"),
-    "an unknown scheme": ("vault:x", "unknown scheme vault; known schemes: file, run; a plugin "),
+    "an unknown scheme": ("vault:x", "unknown scheme vault; known schemes: file, run; for more "),
     "an open quote": ("run:give 'x", "no closing quotation"),
     "needs a terminal": ("run:sh -c 'cat </dev/tty'", "sh ended with status "),
     "reads stdin": ("run:sh -c 'read x || exit 7'", "sh ended with status 7"),
