@@ -1,15 +1,15 @@
 """The modules that a run of a command loads, which must import fast.
 
-The path of a command: a plugin yields a `CommandTree` or `CommandDeclaration`, the lock stores it
+The stages of a command: a plugin yields a `CommandTree` or `CommandDeclaration`, the lock stores it
 as `Tree` or `Declared`, a catalog opens it as `FolderNode` or `DeclaredNode`, and resolving words
 gives a `Match` with the `Definition`. Listings show it as a `Command`.
 
-The path of an installation: `Layout` has its paths, `OpenInstallation` adds the content of
+The stages of an installation: `Layout` has its paths, `OpenInstallation` adds the content of
 cli.json, and `Session` (`host.cli`) adds the lock, the catalog and the terminal for everything
 that runs in this process. `Program` is the public view of a session.
 
 This module has `Record`, the base of all records, and functions for paths, files and programs on
-PATH. They use `posix`, because importing `os` takes a tenth of a run.
+PATH. They use `posix`, because importing `os` takes a tenth of the time of a run.
 """
 
 import _stat
@@ -32,9 +32,9 @@ else:
 EFFECTS = ("read", "change", "destroy")  # values of the key "effects", the mildest first
 
 _DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
-_MOST_LINKS = 40  # in one path, like the kernel's limit
+_MOST_LINKS = 40  # symbolic links in one path, like the kernel's limit
 _LARGEST = 16 << 20  # bytes; larger files are refused
-_CHUNK = 64 << 10  # bytes; for larger buffers, malloc asks the kernel for memory
+_CHUNK = 64 << 10  # bytes per read; for larger buffers, malloc asks the kernel for memory
 
 
 @dataclass_transform()
@@ -166,7 +166,7 @@ def is_there(path: str) -> bool:
 def _mode(path: str, *, follow: bool = True) -> int:
     try:
         return posix.stat(path, follow_symlinks=follow).st_mode
-    except (OSError, ValueError):  # ValueError: not a valid path, such as one with a NUL
+    except (OSError, ValueError):  # ValueError: an invalid path, for example with a NUL
         return 0
 
 
@@ -185,7 +185,7 @@ def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> 
             if not _stat.S_ISREG(status.st_mode):
                 raise error(Problem(path, "not a regular file"))
             content = posix.read(descriptor, min(status.st_size, limit) + 1)
-            if len(content) != status.st_size:  # it has changed, or its system reports no size
+            if len(content) != status.st_size:  # the file changed, or has no size, as in /proc
                 while len(content) <= limit and (chunk := posix.read(descriptor, _CHUNK)):
                     content += chunk
         finally:

@@ -24,14 +24,14 @@ _OF_OPTIONS = ("short", "value", "negatable", "effects", "repeats")
 def read_declarations(
     declared: "Sequence[Fields]", folder: str, *, ours: bool = False
 ) -> tuple[Argument, ...]:
-    """Return the checked arguments of a command. Raises DefinitionError with item and key.
+    """Return a command's checked arguments. Raises DefinitionError, which names the item and key.
 
     `folder` is the command's folder, or "" for a command that a plugin declares in code. In
     built-in plugins (`ours`), `complete` may be a Python reference.
     """
     found: dict[str, Argument] = {}
     last: Argument | None = None  # the previous positional argument
-    taken: dict[str, str] = {}  # the name of the argument that has each option and each variable
+    taken: dict[str, str] = {}  # the argument's name for each option and each variable
     for fields in declared:
         argument = _argument(fields)
         _check_name(argument, fields)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 
-HIDDEN = "********"  # in place of a secret
+HIDDEN = "********"  # shown in place of a secret
 
 
 class MissingArgumentsError(UsageError):
@@ -190,7 +190,7 @@ class CommandLine:
             raise self.unfit(f"{name}: {found}: {fault}")
 
     def is_given(self, argument: Argument) -> bool:
-        """Return whether the caller set an argument; a flag must be true."""
+        """Return whether the caller set an argument or, for a flag, set it to true."""
         texts = self.texts.get(argument.name, ())
         return any(map(_is_true, texts)) if argument.flag else bool(texts)
 

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-REPEATS = "..."  # after the name of a positional argument
+REPEATS = "..."  # ends the name of a positional argument that repeats
 TRUE = ("true", "1", "on", "yes")  # values of a flag's variable, in any letter case
 FALSE = ("false", "0", "off", "no", "")
 
@@ -113,7 +113,7 @@ class Argument(Record):
 
     def accepts(self, text: str) -> bool:
         """Return whether `text` is a valid value; does not check whether a file exists."""
-        # the form of choices is checked in the definition
+        # `read_declarations` has checked the type and pattern of the choices
         return text in self.choices if self.choices else self.has_form(text)
 
     def has_form(self, text: str) -> bool:

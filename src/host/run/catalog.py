@@ -75,7 +75,7 @@ class Match:
 
     @property
     def shadows(self) -> tuple[str, ...]:
-        """The place of each command in `nodes` that this one shadows."""
+        """The place (see `Node.place`) of each command that this command shadows."""
         return tuple([one.place for one in self.nodes[1:] if self.kind == "command"])
 
 
@@ -316,7 +316,7 @@ def _matched(
 def _read(node: "AnyNode", problems: list[Problem]) -> bool:
     """Set the definition or the error of a node; return whether it is usable.
 
-    A node with an invalid definition is usable if commands are below it.
+    A node with an invalid definition is usable if there are commands below it.
     """
     try:
         node.definition = node.command()

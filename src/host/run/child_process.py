@@ -4,7 +4,7 @@ END ends the report. After END or the time limit, the child's process group is k
 other groups may survive. The child's stdout goes to stderr, and its stdin is empty.
 """
 
-import _signal  # `signal` would import `enum`
+import _signal  # not `signal`, which would import `enum`
 import posix
 
 from host.errors import HostError, SourceError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 USUAL_SECONDS = 10.0
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
 END = b"\0\0"
-REPORT_DESCRIPTOR = 250  # in a spawned child; scripts use lower numbers; usual limits are higher
+REPORT_DESCRIPTOR = 250  # a child's descriptor: scripts use lower ones, usual limits are higher
 
 _GRACE_SECONDS = 0.2  # between SIGTERM and SIGKILL
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
@@ -106,7 +106,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
         except BaseException as failure:  # noqa: BLE001 - may be any
             raised = f"raised {type(failure).__name__}: {failure}"
             reason = str(failure) if isinstance(failure, HostError) else raised
-        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex cannot contain END
+        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex digits contain no END
         while answer and posix.getpid() == own:  # a process forked in `question` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
@@ -169,8 +169,8 @@ def _read_until_end(descriptor: int, timeout: float) -> bytes:
 def _end(pid: int, *, gently: bool) -> None:
     """Kill the process group of the child, and wait for the child.
 
-    With `gently`, the group gets SIGTERM first. A settings.conf may call this program, and that
-    run can then end its own child. The child is in another session, so it would otherwise survive.
+    With `gently`, the group gets SIGTERM first, so that a run that settings.conf has started can
+    end its own child. That child is in another session and would otherwise survive.
     """
     if gently:
         import time
@@ -185,7 +185,7 @@ def _end(pid: int, *, gently: bool) -> None:
 
 
 def _kill(pid: int, number: int) -> None:
-    for kill in (posix.killpg, posix.kill):  # a forked child may have no group yet
+    for kill in (posix.killpg, posix.kill):  # a forked child may not have its own process group yet
         try:
             kill(pid, number)
         except (ProcessLookupError, PermissionError):

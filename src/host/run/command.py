@@ -124,7 +124,7 @@ class Definition:
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
-        """Set `above` and the nearest group; the other defaults are read through `chain`."""
+        """Set `above`, and inherit the nearest group; other defaults are read through `chain`."""
         self.above = above
         self.group = next((one.group for one in reversed(self.chain) if one.group), "")
 

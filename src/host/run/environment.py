@@ -28,7 +28,7 @@ SYSTEM = 1
 ENVS = 2
 SETTINGS = 3
 ENV_FILES = 4
-SECRETS = 4.5  # resolved last, and only if nothing else sets the variable
+SECRETS = 4.5  # secrets are resolved last, and only if nothing else sets the variable
 RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 """Ranks of the built-in readers; any other source has a rank from ENVS to ENV_FILES."""
 
@@ -137,7 +137,7 @@ class SourceReader(Record):
             except FileNotFoundError:
                 continue
             except OSError:
-                pass  # for example, the folder is unreadable; capture_settings reports it
+                pass  # for example, an unreadable folder: capture_settings reports the error
             from host.run.settings import capture_settings
 
             before = self.layers.environment()
@@ -181,7 +181,7 @@ class SourceReader(Record):
         self, name: str, value: str, rank: float, path: str, key: str = "", line: int = 0
     ) -> None:
         if any(one.owns(name) for one in self.definition.args):
-            return  # variables of arguments have no other source
+            return  # only the argument may set its variables
         scheme, colon, _ = value.partition(":")
         if colon and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
             what = (
@@ -227,7 +227,7 @@ def layers_of(
 ) -> Layers:
     """Return the layers of a command's run before any source is read.
 
-    `environ` is the caller's; `given` are the variables of the declared arguments, by default
+    `environ` is the caller's; `given` has the variables of the declared arguments, by default
     those of an empty command line.
     """
     system = {

@@ -38,7 +38,7 @@ def expand(
     expansion = _Expansion(text, lookup)
     try:
         result, _ = expansion.word(0)
-    except RecursionError:  # hundreds of nested defaults
+    except RecursionError:  # the text has hundreds of nested defaults
         result, expansion.foreign = text, True
     if expansion.foreign and warn is not None:
         warn()
@@ -104,7 +104,7 @@ class _Expansion:
         return text[position:stop], stop
 
     def dollar(self, position: int, used: bool) -> tuple[str, int]:
-        """Return the value of a reference; after several `$` the text is unchanged."""
+        """Return the value of a reference, or the unchanged text if it begins with several `$`."""
         text, stop = self.text, position
         while text.startswith("$", stop):
             stop += 1
@@ -140,7 +140,7 @@ class _Expansion:
         return "" if operator[-1] == "+" else value or "", end + 1
 
     def as_written(self, position: int, inner: int) -> tuple[str, int]:
-        """Return the unchanged text from `position` to the `}` that closes the part at `inner`."""
+        """Return the unchanged text from `position` to the `}` of the `${` that ends at `inner`."""
         _, end = self.word(inner, inside=True, used=False)
         return self.text[position : end + 1], end + 1
 

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # keys; JSON may escape their letters with \u
+_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # keys; a \u may be an escaped letter of a key
 _ALIASES = (b"aliases", b"\\u")
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
-# the folders instead would make a listing of 10,000 commands a quarter slower.
+# folders instead of link counts would make a listing of 10,000 commands a quarter slower.
 _NO_SUBFOLDERS = 2
-_EXTENSIONS = (  # of scripts, in order of precedence
+_EXTENSIONS = (  # extensions of scripts, in order of precedence
     *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
     *(".ts", ".zsh"),
 )
-_NO_SCRIPTS = (  # documents and data, executable or not
+_NO_SCRIPTS = (  # documents and data are not scripts, even if they are executable
     *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
     *(".conf", ".env", ".lock", ".log"),
 )
@@ -47,7 +47,7 @@ def script_word(name: str) -> str:
 
 
 def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
-    """Return a script's words from its file name and the tree's `scripts`, or [] if invalid."""
+    """Return the words of a file name by the tree's `scripts`, or [] if the name is invalid."""
     word, prefix, separator = script_word(name), scripts.get("prefix", ""), scripts.get("split", "")
     if not word.startswith(prefix):
         return []
@@ -78,8 +78,8 @@ def refusal(path: str, root: str) -> str:
 class Node:
     """The node that words name in one tree; `at` is its path, or its words if it is declared.
 
-    The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
-    `problems` are the problems of the folder; they are complete once the folder is listed.
+    The catalog sets `definition`, or `error` if it is invalid but there are commands below.
+    `problems` has the problems in the folder, and is complete once the folder is listed.
     """
 
     tree: "Tree"
@@ -102,17 +102,17 @@ class Node:
 
 
 class FolderNode(Node):
-    """A node of a tree on disk: a folder, a script, both, or leading words of a script's name.
+    """A node of a tree on disk: a folder, a script or both, or leading words of a script's name.
 
     The constructor makes the root; `enter` and `inside` return the other nodes. A folder is listed
-    only once. A link to a directory is followed, except below another link or to a directory that
-    contains the tree. Therefore every traversal ends.
+    only once. A link to a directory is not followed if it is below another link or leads to a
+    directory that contains the tree. Therefore every traversal ends.
     """
 
     parent: "FolderNode | None" = None
     is_folder = True
-    linked = False  # reached through a link
-    owned = False  # inside a command's folder, where files are not scripts
+    linked = False  # true if the node is reached through a link
+    owned = False  # true inside a command's folder, where files are not scripts
     holds: bool | None = None
     defaults: "tuple[Definition, ...] | None" = None
     _inside: "dict[str, FolderNode] | None" = None
@@ -168,9 +168,9 @@ class FolderNode(Node):
 
     @property
     def scripts(self) -> "Scripts":
-        """The scripts at or below this node, each as its remaining words and its path.
+        """The scripts at or below this node: their words after this node's, and their paths.
 
-        Words remain only if the tree splits the names of scripts in its root.
+        There are such words only if the tree splits the names of the scripts in its root.
         """
         if self._scripts is None:
             self._scripts = self.parent.scripts_of(basename(self.at)) if self.parent else []
@@ -207,13 +207,13 @@ class FolderNode(Node):
             return []
         try:
             category = self.category()
-        except DefinitionError:  # reported when the folder is listed
+        except DefinitionError:  # a listing of the folder reports the error
             category = None
         entrypoint = join(self.at, category.entrypoint) if category else ""
         return [(words, path) for words, path in found if path != entrypoint]
 
     def command(self) -> "Definition | None":
-        """Return the definition of the command or category here, or None if there is none.
+        """Return the definition of this node's command or category, or None if there is none.
 
         The folder's command.json comes first, then its script `main`, then a script beside the
         folder. A command's folder owns its files: after this call, scripts in it are not commands
@@ -257,13 +257,13 @@ class FolderNode(Node):
 
     @property
     def has_below(self) -> bool:
-        """Whether there are commands or categories below the command here."""
+        """Whether there are commands or categories below this node's command."""
         if not self.owned:
             return self.holds_commands()
         return posix.stat(self.at).st_nlink != _NO_SUBFOLDERS and bool(self.inside())
 
     def holds_commands(self) -> bool:
-        """Return whether there is a category.json here, or a command here or below."""
+        """Return whether the node has a category.json, a command.json or commands below it."""
         if self.holds is None:
             self.holds = self._search()
         return self.holds
@@ -277,7 +277,7 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command():
-                while node.parent and node is not self:  # the parents also hold commands
+                while node.parent and node is not self:  # the parents hold this command too
                     node = node.parent
                     node.holds = True
                 return True
@@ -285,7 +285,7 @@ class FolderNode(Node):
         return False
 
     def has_command(self) -> bool:
-        """Return whether there is a command.json here or one folder below; stop at the first."""
+        """Return whether the folder or a direct subfolder has a command.json; stop at the first."""
         if is_file(f"{self.at}/command.json"):
             return True
         try:
@@ -293,10 +293,10 @@ class FolderNode(Node):
                 inside = (one for one in found if is_word(one.name) and not one.is_symlink())
                 return any(is_file(f"{one.path}/command.json") for one in inside)
         except OSError:
-            return False  # reported when the folder is listed
+            return False  # a listing of the folder reports the error
 
     def above(self) -> "tuple[Definition, ...]":
-        """Return the definitions above that have defaults for a command here, outermost first.
+        """Return the parents' definitions that have defaults for this node, the outermost first.
 
         Raises DefinitionError.
         """
@@ -326,7 +326,7 @@ class FolderNode(Node):
         return ""
 
     def refused(self, word: str) -> "list[tuple[str, str]]":
-        """Return the files in this folder for `word` that cannot be commands, with the reasons."""
+        """Return the files `word` and `word.EXTENSION` that cannot be commands, with reasons."""
         takes = self.tree.scripts is not None and not self.owned
         paths = [join(self.at, word + one) for one in _EXTENSIONS] if takes else []
         reasons = [(path, refusal(path, self.tree.path)) for path in paths if is_file(path)]
@@ -373,7 +373,7 @@ class FolderNode(Node):
 def _existing(stem: str) -> "Iterable[str]":
     """Yield the paths that exist: `stem` with each script extension, in order of precedence."""
     for extension in _EXTENSIONS:
-        # most are missing; `stat` would take twice as long to raise an exception for each
+        # most paths are missing; with an exception for each, `stat` would take twice as long
         if posix.access(path := stem + extension, posix.F_OK):
             yield path
 

@@ -33,7 +33,7 @@ def complete_import_path(needed: str = "") -> None:
         return
     import site
 
-    stdout, sys.stdout = sys.stdout, sys.stderr  # a `.pth` file may print
+    stdout, sys.stdout = sys.stdout, sys.stderr  # output of a `.pth` file goes to stderr
     try:
         site.main()
     finally:

@@ -21,15 +21,15 @@ _XDG_DEFAULTS = {"DATA": ".local/share", "STATE": ".local/state", "CACHE": ".cac
 class Config:
     """The content of cli.json: name, description, version, min_version and directories.
 
-    `follow` and `catalogues` come from the key "team". `warnings` are `Problem`s of unknown keys
-    that resemble a known one.
+    `follow` and `catalogues` come from the key "team". `warnings` has a `Problem` for each
+    unknown key that resembles a known one.
     """
 
     def __init__(self, fields: Fields) -> None:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
-        self.min_version: str = fields.filled("min_version")  # checked when the lock is built
+        self.min_version: str = fields.filled("min_version")  # `planning.discovery` checks it
         self.commands_dir: str = fields.text("commands_dir") or "commands"
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
         self.projects: bool = fields.flag("projects") or fields.value("projects") is None
@@ -45,7 +45,7 @@ class Config:
 
 
 def read_config(path: str, remedy: str = "") -> Config:
-    """Return the checked cli.json. Raises InstallationError, with `remedy` if it is missing."""
+    """Return the checked cli.json. Raises InstallationError, with `remedy` for a missing file."""
     try:
         return Config(Fields(path, read_json(path)))
     except FileNotFoundError:
@@ -160,8 +160,8 @@ class OpenInstallation:
         self.commands_dir = join(layout.root, config.commands_dir)
         self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = (layout.lock_file, cached)
-        self.indexes = tuple([f"{place}.index" for place in self.locks])  # of definitions
-        interpreter = dirname(sys.executable)  # the same for python and python3 of one environment
+        self.indexes = tuple([f"{place}.index" for place in self.locks])  # indexes of definitions
+        interpreter = dirname(sys.executable)  # python and python3 of one environment share it
         directories = (layout.root, self.commands_dir, self.plugins_dir)
         code = (__file__, sys.version, interpreter, python_path)
         self.key = "\n".join([*directories, config.min_version, *code])

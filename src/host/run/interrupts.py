@@ -1,6 +1,6 @@
 """Handle Ctrl-C: for work that must clean up, and while a Python command starts."""
 
-import _signal  # `signal` would import `enum`
+import _signal  # not `signal`, which would import `enum`
 import posix
 import sys
 

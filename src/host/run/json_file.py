@@ -83,7 +83,7 @@ class _Rules:
 class Fields:
     """Typed access to the keys of one JSON object; each method raises DefinitionError.
 
-    A null value is the same as an absent key. `known` are the keys that were read. `key` is the
+    A null value is the same as an absent key. `known` has the keys that were read. `key` is the
     path of the object in its file, or "" for the whole file.
     """
 

@@ -55,7 +55,7 @@ class Declared(Record):
 
     @property
     def definition(self) -> "Definition":
-        """The checked definition. Raises DefinitionError only while the lock is built."""
+        """The checked definition. Raises DefinitionError only while the lock is being built."""
         if self._checked is None:
             owner = f"plugin {self.plugin}: {' '.join(self.words)}"
             fields = parse_json(owner, self.json)
@@ -134,7 +134,7 @@ class Lock(Record):
     `schemes` are rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
     order of calls. `stamps` has a stamp of each path, taken before the path was read. `disabled`
     maps each disabled plugin to the words of its commands, to explain an unknown word. A run of a
-    command in a folder parses neither `commands` nor `plugins` nor `disabled`.
+    command that a folder defines parses neither `commands` nor `plugins` nor `disabled`.
     """
 
     trees: "list[Tree]"

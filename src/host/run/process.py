@@ -1,6 +1,6 @@
 """The process: its original environment, how to start an entrypoint, and `execve`."""
 
-import _signal  # `signal` would import `enum`
+import _signal  # not `signal`, which would import `enum`
 import _stat
 import posix
 import sys
@@ -23,7 +23,7 @@ FRAMEWORK_NAMES = (
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads this many to find a script's interpreter
-_REMEDIES = {  # by name: importing `errno` takes half a percent of a run
+_REMEDIES = {  # error names, because importing `errno` takes half a percent of a run's time
     "E2BIG": "unset large variables, or give fewer arguments",
     "EACCES": "check its permissions, and that its file system is not mounted noexec",
     "ENOENT": "check that its interpreter exists",
@@ -80,7 +80,7 @@ def reserve_standard_descriptors() -> None:
     """Open /dev/null as stdin, stdout or stderr if the caller closed them.
 
     Otherwise the next opened file would become one of them. The descriptors are read-only and
-    close on exec.
+    are closed on exec.
     """
     while (descriptor := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) <= 2:
         pass
@@ -88,7 +88,7 @@ def reserve_standard_descriptors() -> None:
 
 
 def restore_signals() -> None:
-    """Undo Python's changes: a closed pipe must end a script by SIGPIPE."""
+    """Undo Python's changes, so that a closed pipe ends a script with SIGPIPE."""
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
 
@@ -133,7 +133,7 @@ def execute(plan: Exec) -> HostError:
 
 
 class Start(Record):
-    """How a file starts: `program` with `argv`; `interpreter` is "" for a binary."""
+    """How to start a file: `program` with `argv`; `interpreter` is "" for a binary."""
 
     program: str
     argv: "Sequence[str]"
@@ -187,17 +187,17 @@ def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", prog
     start, env = start_of(file, environ), dict(environ)
     if start.loads_library and (library := shell_library(env["LIB_DIR"])):
         kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
-        # bash expands the value of BASH_ENV
+        # escaped, because bash expands the value of BASH_ENV
         env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)
         env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
 
 
 def shell_library(lib_dir: str) -> str:
-    """Return the path of the installation's init.sh, or else of the shipped one, or ""."""
+    """Return the path of the installation's init.sh, else that of the wheel or checkout, or ""."""
     package = dirname(dirname(__file__))
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
-    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]  # in a wheel or a checkout
+    paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]
     return next(filter(is_file, paths), "")
 
 

@@ -83,7 +83,7 @@ class Project:
             text = "belongs to another user, so this project is ignored"
         elif mode & 0o002 and not (may_be_sticky and mode & _stat.S_ISVTX):
             text = "every user can write to it, so this project is ignored"
-            remedy = "" if mode & _stat.S_ISVTX else "o-w"  # no chmod for /tmp
+            remedy = "" if mode & _stat.S_ISVTX else "o-w"  # a sticky directory must stay writable
         elif mode & 0o020 and not _is_own_group(status, self.environ):
             text, remedy = "other users can write to it, so this project is ignored", "g-w"
         else:

@@ -1,6 +1,6 @@
 """`required_envs`: the variables that a command needs, and what to do about missing ones.
 
-Loaded only for a definition that has the key.
+A run loads this module only for a definition that has this key.
 """
 
 from host.errors import Problem, SourceError
@@ -48,7 +48,7 @@ class RequiredVariable(str):
             return "must be set" if value is None else "must not be empty"
         if not self.type or _has_type(self.type, value):
             return ""
-        return f"must be {_EXPECTED[self.type]}"  # a value may contain a password
+        return f"must be {_EXPECTED[self.type]}"  # without the value, which may contain a password
 
 
 def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable, ...]:

@@ -1,6 +1,6 @@
 """`requires`: the programs that a command needs, and the check that they are installed.
 
-Loaded only for a definition that has the key.
+A run loads this module only for a definition that has this key.
 """
 
 import posix
@@ -27,7 +27,7 @@ _MOST_PRINTED = 1 << 16  # bytes
 class Requirement(Record):
     """A program that a command needs; `str` returns it as in a definition, such as `jq>=1.6`.
 
-    program    its name, which is searched on PATH
+    program    its name, which is looked up on PATH
     version    version constraints, such as ">=1.6,<2", or "" for any version
     hint       what to do if it is missing, or ""
     """

@@ -27,7 +27,7 @@ _NO_PROSE = (  # beginnings of lines that are for programs, not for people
     *("[mise]", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
     "frozen_string",
 )
-_BLOCKS = {'"""': '"""', "'''": "'''", "/*": "*/"}  # docstrings and block comments
+_BLOCKS = {'"""': '"""', "'''": "'''", "/*": "*/"}  # delimiters of docstrings and block comments
 _LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
 
 
@@ -42,7 +42,7 @@ class ScriptComments:
         text = "" if b"\0" in content else content.decode(errors="backslashreplace")
         lines = text.splitlines()
         self._path = path
-        self._lines = lines if _BEGIN.encode() in content else []  # for the block of JSON
+        self._lines = lines if _BEGIN.encode() in content else []  # [] without a block of JSON
         self._summary, self.usage = _described(lines)
 
     def values(self) -> "dict[str, Any]":
@@ -104,7 +104,7 @@ def _head(path: str) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         raise FileNotFoundError(path) from None
     except OSError:
-        return b""  # reported when the script starts
+        return b""  # starting the script reports the error
 
 
 def _comment(line: str) -> tuple[str, str]:
@@ -124,10 +124,10 @@ def _described(lines: "list[str]") -> tuple[str, str]:
         key, sign, value = text.partition("=")
         has_words = any(map(str.isalnum, text))
         if not has_words or low.startswith(_LICENCE):
-            in_licence = has_words and not low.startswith("spdx-")  # a tag has one line
+            in_licence = has_words and not low.startswith("spdx-")  # an SPDX tag has one line
         elif start := next((one for one in _SUMMARIES if low.startswith(one)), ""):
             summary = summary or text[len(start) :].strip().strip("\"'")
-        elif sign and ":" in key and " " not in key:  # such as `tool:summary=…`
+        elif sign and ":" in key and " " not in key:  # a tag such as `tool:summary=…`
             summary = summary or (value.strip().strip("\"'") if key.endswith(":summary") else "")
         elif low.startswith("usage:") or before == "usage:":
             usage = usage or (text if before == "usage:" else text[6:].strip())

@@ -5,7 +5,7 @@ import re
 from host.run import is_file
 from host.run.command import Definition
 
-_MOST_READ = 64 * 1024  # bytes of an entrypoint
+_MOST_READ = 64 * 1024  # bytes of an entrypoint that are searched
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # modules that handle --help
 _IMPORT = rb"(?m)(?:^|;)[ \t]*(?:from|import(?:[^\n#;]*,)?)[ \t]+(?:" + _PARSERS + rb")\b"
 _TEXT = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
@@ -17,7 +17,7 @@ _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
 def script_gets_help(definition: Definition, file: str) -> bool:
-    """Return whether the command gets a lone `--help`; `file` is "" for a Python reference."""
+    """Return whether a lone `--help` goes to the command; `file` is "" for a Python reference."""
     if definition.help:
         return definition.help == "script"
     if definition.sudo or definition.confirm or definition.effects == "destroy":

@@ -101,7 +101,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
         if is_name(name)
         and name not in _OWN_NAMES
         and not name.startswith("__cli_")
-        and (name, value) != ("POSIXLY_CORRECT", "y")  # set by `set -o posix`
+        and (name, value) != ("POSIXLY_CORRECT", "y")  # `set -o posix` sets this variable
     }
 
 
@@ -132,7 +132,7 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
             start = equals + 2 + ansi
             end = _closing(printed, start, b"'" if ansi else b'"')
             yield decode(name), decode(_unescaped(printed[start:end], ansi=ansi))
-            position = end + 2  # the quote and the newline
+            position = end + 2  # after the quote and the newline
 
 
 def _closing(printed: bytes, position: int, quote: bytes) -> int:

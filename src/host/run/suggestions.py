@@ -8,9 +8,9 @@ if TYPE_CHECKING:
 
 SURELY = 0.8  # required similarity (0 to 1) of a suggestion for a key of a file
 
-_LONGEST = 64  # letters; longer words get no suggestions
+_LONGEST = 64  # letters in the longest word that gets suggestions
 _MOST = 3
-_MANY = 1000  # names; with more, a suggestion must be very similar
+_MANY = 1000  # if there are more names, a suggestion must be very similar
 _IGNORED = str.maketrans("", "", "-_ /")
 
 

@@ -17,7 +17,7 @@ EMPTY = '""'  # shown in place of an empty string
 BOM = b"\xef\xbb\xbf"
 _RED, _YELLOW, _MAGENTA, _RESET = "\033[1;31m", "\033[1;33m", "\033[35m", "\033[0m"
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode categories; `Cf` includes the bidi controls
-_JOINERS = "\u200c\u200d"  # of category `Cf`, but parts of words and emoji
+_JOINERS = "\u200c\u200d"  # characters of category `Cf` that are parts of words and emoji
 
 
 def is_digits(text: str) -> bool:
