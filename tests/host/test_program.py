@@ -127,7 +127,7 @@ def test_find(ask):
     assert (done.status, done.stdout) == (2, "")
     assert "unknown command shwo in team; did you mean cli team show?" in done.stderr
     done = ask.made.run("team", "ask", "program.find(())")
-    assert "the root is a category, not a command; name one of its commands" in done.stderr
+    assert "the root is a category, not a command; name a command in the category" in done.stderr
 
 
 def test_arguments(ask):

@@ -80,7 +80,7 @@ def extract(
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
     except (*_BROKEN, OSError) as failure:  # gzip's OSError has no strerror
-        reason = getattr(failure, "strerror", "") or "it is damaged or incomplete"
+        reason = getattr(failure, "strerror", "") or "the archive is damaged or incomplete"
         raise OperationError(f"{called}: {reason}") from None
 
 
@@ -94,7 +94,7 @@ def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
     try:
         tar = tarfile.open(fileobj=file, encoding="utf-8", errors="surrogateescape")  # noqa: SIM115
     except tarfile.ReadError:
-        what = "it is not a .tar, .tar.gz, .tar.bz2, .tar.xz or .zip file, or it is damaged"
+        what = "the file is not a .tar, .tar.gz, .tar.bz2, .tar.xz or .zip archive, or is damaged"
         raise OperationError(what) from None
     yield from _tar_members(tar, target)
 
@@ -116,7 +116,7 @@ def _tar_members(tar: tarfile.TarFile, target: Path) -> Iterator[Member]:
         except tarfile.TarError:
             raise _refusal(info.name, "points outside the archive") from None
     stream = tar.fileobj
-    stream.seek(tar.offset)  # tarfile takes a broken header for the archive's end
+    stream.seek(tar.offset)  # tarfile mistakes a broken header for the archive's end
     if stream.read(tarfile.BLOCKSIZE) != bytes(tarfile.BLOCKSIZE):
         raise EOFError
     while stream.read(_CHUNK):
@@ -163,7 +163,7 @@ def checked(members: Iterable[Member], options: UnpackOptions) -> dict[str, Memb
     """
     found = _collected(members, options)
     if all(one.kind == "directory" for one in found.values()):
-        raise OperationError("it contains no files")
+        raise OperationError("the archive contains no files")
     top, *others = {path.partition("/")[0] for path in found}
     if not others and found[top].kind == "directory" and not options.keeps_top(found):
         found = {path[len(top) + 1 :]: member for path, member in found.items()}
@@ -228,7 +228,7 @@ def _check_link(path: str, members: dict[str, Member]) -> None:
 
 
 def _clean(name: str) -> str:
-    """Return `name` without empty and `.` parts. Raises OperationError for an unsafe one."""
+    """Return `name` without empty and `.` parts. Raises OperationError for an unsafe name."""
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or ".." in parts:
         raise _refusal(name, "points outside the archive")

@@ -30,7 +30,7 @@ class _TemporaryError(Exception):
 
 
 class _Session(requests.Session):
-    """A session that checks the targets of redirects, and does not read their bodies."""
+    """An HTTP session that checks redirect targets and does not read the bodies of redirects."""
 
     def get_redirect_target(self, resp: requests.Response) -> str | None:
         location = super().get_redirect_target(resp)
@@ -58,7 +58,7 @@ def download(
     an OperationError, `target` does not exist.
     """
     fetchable(address)
-    late = OperationError(f"not finished within {seconds:g} seconds")
+    late = OperationError(f"the download was not finished within {seconds:g} seconds")
     try:
         with time_limit(seconds, late), _Session() as session:
             session.max_redirects = _MOST_REDIRECTS

@@ -33,7 +33,7 @@ def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
     found = find_whole(session, words)
     if found.definition is None or not found.definition.entrypoint:
         what = f"{' '.join(words) or 'the root'} is a category, not a command"
-        raise UsageError(what, "name one of its commands")
+        raise UsageError(what, "name a command in the category")
     return found, found.definition
 
 
@@ -66,9 +66,9 @@ def unknown_in(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    Suggestions are `self` commands and `others`. These rules are tried until one finds some:
-    1. below the root, `self` commands with the word as a synonym; 2. those and equal names in any
-    category; 3. similar names in this category; 4. very similar names in any category.
+    Suggestions are `self` commands and `others`, from the first of these rules that finds any:
+    1. below the root, `self` commands with the word as a synonym; 2. such commands, and equal
+    names in any category; 3. similar names in this category; 4. very similar names in any category.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted([("help",), *others, *(one.words for one in own)], key=len)

@@ -228,7 +228,7 @@ def test_env_and_which_want_a_command(traced: Made, words: list[str]) -> None:
     assert category.all == (
         2,
         "",
-        "cli: a is a category, not a command; name one of its commands\n",
+        "cli: a is a category, not a command; name a command in the category\n",
     )
     assert traced.run("self", *words, "a", "c").status == 2
     missing = traced.run("self", *words)

@@ -171,7 +171,7 @@ BAD_MEMBERS = {
     "no name": ((Member("./"), FILE), "has no name|no directory"),
     "long name": ((Member("App/" + "x" * 256), FILE), "too long"),
     "too deep": ((Member("App/" + "x/" * 520 + "y"), FILE), "too long"),
-    "nothing": ((directory("App"),), "it contains no files"),
+    "nothing": ((directory("App"),), "the archive contains no files"),
 }
 
 
@@ -361,9 +361,9 @@ def test_a_bomb_is_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
 
 
 def test_what_is_no_archive_says_so(tmp_path: Path) -> None:
-    with pytest.raises(OperationError, match=r"archive: it is not a .tar"):
+    with pytest.raises(OperationError, match=r"archive: the file is not a .tar"):
         unpack(tmp_path, b"<!doctype html><html></html>")
-    with pytest.raises(OperationError, match=r"it is not a .tar"):
+    with pytest.raises(OperationError, match=r"the file is not a .tar"):
         unpack(tmp_path, b"")
 
 

@@ -414,7 +414,7 @@ def test_a_dangling_link_of_its_own_is_mended(desk: Desk) -> None:
 
 BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
     "cut short": (httpserver.cut(application("two"), 100, etag=None), "tried 5 times"),
-    "a web page": (b"<!doctype html>", "it is not a .tar"),
+    "a web page": (b"<!doctype html>", "the file is not a .tar"),
     "204": (httpserver.status(204), "answered 204"),
     "a lie about its length": (application("two")[:-40], "damaged or incomplete"),
     "traversal": (tar(Member("../x"), Member("T/Tool", mode=0o755)), "points outside the archive"),

@@ -158,7 +158,7 @@ def test_refused_wheels(environment: Environment, tmp_path: Path) -> None:
     evil = tmp_path / "evil-1.0-py3-none-any.whl"
     evil.write_bytes(b"PK\x03\x04")
     done = plugin(made, "add", str(evil))
-    assert done.stderr == f"cli: {evil.name}: it is damaged or incomplete\n"
+    assert done.stderr == f"cli: {evil.name}: the archive is damaged or incomplete\n"
     for text in ("pip:--index-url=x", "pip:-r x", "pip:a @ https://x", "pip:./x", "pip:a;b"):
         assert plugin(made, "add", text).status == 2, text
     assert listed(made) == {}
