@@ -11,7 +11,7 @@
     ├── CannotStartError   126    the command exists but cannot start on this machine
     └── MissingError       127    the entrypoint, its interpreter or a required program is missing
 
-Each error carries a `Problem`, which has the description, the place and the remedy as separate
+Each error carries a `Problem`, which has the description, location and remedy as separate
 values. The program prints them as one line and exits with the error's status. A command in Python
 raises OperationError if it cannot do its work, and UsageError for invalid arguments::
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Problem:
-    """One problem: its description, its place and the remedy; `str` returns all as one line.
+    """One problem: its description, its location and its remedy; `str` returns them as one line.
 
     path      the file or other subject, such as a plugin; "" if `text` names it
     text      the description of the problem
@@ -47,12 +47,12 @@ class Problem:
 
     @property
     def message(self) -> str:
-        """The description with the key, without the path and line."""
+        """The description of the problem with its key, without the path and line."""
         return f'"{self.key}": {self.text}' if self.key else self.text
 
     @property
     def what(self) -> str:
-        """The description with the place, without the remedy."""
+        """The description of the problem with its location, without the remedy."""
         places = [str(one) for one in (self.path, self.line, self.column) if one]
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
@@ -78,7 +78,7 @@ class HostError(Exception):
     """The base class of all errors that a user can cause.
 
     `what` describes the problem, and `remedy` describes what to do. `status` is the exit status.
-    `problem` has the place, if it is known, as separate values. `suggestions` are command lines
+    `problem` has the location, if it is known, as separate values. `suggestions` are command lines
     that the user may have meant; the message includes them. Catch this class to catch all errors,
     but raise one of the subclasses.
     """
@@ -92,7 +92,7 @@ class HostError(Exception):
 
     @property
     def what(self) -> str:
-        """The description of the problem, with its place."""
+        """The description of the problem, with its location."""
         return self.problem.what
 
     @property

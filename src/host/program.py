@@ -84,7 +84,7 @@ class Program:
 
         `environ` is the caller's environment, by default that of this process. Its variables that
         describe a run or an installation are ignored. Raises InstallationError if `root` has no
-        installation::
+        installation. For example, in a test::
 
             def test_what_it_adds(tmp_path):
                 cli = [sys.executable, "-m", "host"]
@@ -183,17 +183,17 @@ class Program:
     ) -> dict[str, Variable]:
         """Return the variables that a run of the command would get from its sources, by name.
 
-        `caller` is the caller's environment, by default that of this command's own caller.
+        `caller` is the environment that the run inherits, by default that of this command's caller.
         `facts` has HOME, USER, HOSTNAME and PWD for a run on another machine or by another user.
         The result includes the variables that describe the run (rank 0), and those in
         `required_envs` even if only the caller sets them. It leaves out all other variables that
         only the caller sets. Pass the result to `masked` before you show it.
         The value of a secret (rank 4.5) is its unresolved reference. With `secrets`, providers
         resolve all references, including those in `env_files`.
-        Each call reads all sources again, because settings.conf and providers may return other
-        values for each command. It starts bash for settings.conf (5 ms, plus the time that the
-        file takes) and a child process for each provider (50 ms). Raises SourceError and
-        UsageError::
+        Raises SourceError and UsageError. Each call reads all sources again, because the values
+        from settings.conf and providers can depend on the command. The call starts bash for
+        settings.conf (5 ms, plus the time that the file takes) and a child process for each
+        provider (50 ms). For example, to find required variables that are missing::
 
             command = program.find(("deploy", "status"))
             found = program.environment(command.words)
@@ -222,8 +222,8 @@ class Program:
 
         `words` may also name a command of `self`. `environ` replaces the caller's environment;
         `options` are those of `subprocess.run`. A command with `confirm` asks its question, even if
-        the calling command was run with `--yes`. If the user has already agreed, set CLI_YES.
-        Raises MissingError, OSError and subprocess.SubprocessError::
+        the calling command was run with `--yes`. Raises MissingError, OSError and
+        subprocess.SubprocessError. If the user has already agreed, set CLI_YES::
 
             done = program.run(("deploy", "status"), ["--short"], capture_output=True, text=True)
             plugins = program.run(("self", "plugin", "list"), ["--format", "json"])

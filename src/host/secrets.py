@@ -31,7 +31,7 @@ _NO_SECRET_WORDS = frozenset(["BYPASS", "COMPASS", "COMPAT", "MONKEY"])
 _DIGITS = "0123456789"
 
 _MASK = "********"
-_SHORT = 3  # characters; a shorter secret is not masked inside other values
+_SHORT = 3  # minimum length of a secret that is masked inside other values
 _SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "true", "yes"])
 
 
@@ -59,10 +59,10 @@ def is_hidden_everywhere(value: str) -> bool:
 
 
 def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
-    """Return those of the variables `names` that the definition of a command declares as secret.
+    """Return the variables among `names` that the definition of a command declares as secret.
 
-    These are the variables in `secrets`, and those in `required_envs` and of arguments that have
-    `"secret": true`::
+    These are the variables in `secrets`, those in `required_envs` with `"secret": true`, and those
+    of arguments with `"secret": true`::
 
         found = program.environment(command.words)
         shown = masked(found, secrets=declared_secrets(command.definition, found))
@@ -121,7 +121,7 @@ def masked_text(text: str) -> str:
     secret. The user name of an ssh address is not masked. A password may contain blanks. The search
     takes linear time.
     """
-    if "@" not in text and "=" not in text:  # no credentials are possible
+    if "@" not in text and "=" not in text:  # text without these has no credentials
         return text
     import re  # imported here because it would slow down listings by 10 ms
 
