@@ -9,7 +9,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
     # Ctrl-C ends the process; code that must clean up turns SIGINT into an exception again.
     _signal.signal(_signal.SIGINT, _signal.SIG_DFL)
 if gc.isenabled():
-    gc.disable()  # this process ends too soon to need it; a command in Python has its own process
+    gc.disable()  # too short-lived for garbage collection; a command in Python has its own process
 
 from host.errors import HostError
 from host.run import process
@@ -142,7 +142,7 @@ def prepare_run(
     layers = layers_of(found.words, definition, installation, environ, given)
     reader = SourceReader(found.words, definition, layers, messages, lock.schemes, True, may_ask)
     reader.read_all(lock.sources)
-    _check_required(reader, definition.secrets)  # before any provider is called
+    _check_required(reader, definition.secrets)  # fails before any provider is called
     if definition.requires:
         from host.run.requirements import check_programs
 

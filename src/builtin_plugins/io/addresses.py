@@ -96,7 +96,7 @@ def bare_address(text: str) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """Return an address without password, token, fragment and secret-looking query.
+    """Return an address without its password, token, fragment and any query with secrets.
 
     The user of an ssh address is not secret and stays. Raises UsageError for an invalid address.
     """

@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from subprocess import PIPE, CompletedProcess, Popen, TimeoutExpired
 from typing import Any
 
-_KEPT = 1 << 20  # last bytes of stderr
+_KEPT = 1 << 20  # maximum number of bytes to return from the end of stderr
 
 
 def bounded_call(

@@ -27,7 +27,7 @@ _OPTIONS = (
     *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
-_UNREAD = "fatal: Could not read from remote repository"  # git prints this after ssh's reason
+_UNREAD = "fatal: Could not read from remote repository"  # git prints this after ssh's error
 
 
 def login_of(address: str) -> dict[str, str]:
@@ -88,7 +88,7 @@ class Git:
         return ended.stdout
 
     def ask(self, address: str, *arguments: str) -> bytes:
-        """Call git for the server at `address`; an error names the address."""
+        """Run a git command that contacts the server at `address`; errors name the address."""
         try:
             return self(*arguments)
         except OperationError as error:
@@ -133,14 +133,14 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
 def check_fast_forward(
     git: Git, old: str, new: str, remedy: str = "git pull --rebase, then install.sh"
 ) -> None:
-    """Raise OperationError if `new` does not descend from `old` or overwrites the user's files.
+    """Raise OperationError if `new` does not descend from `old`, or would overwrite user files.
 
     `git` runs in the checkout.
     """
     if git("merge-base", old, new).decode().strip() != old:
         what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
         raise OperationError(what, f"run: {remedy}")
-    with suppress(OperationError):  # the refresh also fails if files differ
+    with suppress(OperationError):  # --refresh also fails if files differ
         git("update-index", "-q", "--refresh")
     try:
         git("read-tree", "-n", "-m", "-u", old, new)

@@ -13,7 +13,7 @@ _INSIDE = r"(?!/|(.*/)?\.\.(/|\Z))[^\0]*"
 _PATH = r"/[^\0\ud800-\udfff]*"
 _SECONDS = r"(?=.*[1-9])[0-9]{1,6}(\.[0-9]{1,6})?|"
 
-PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # the paths on Linux
+PATHS = ("INSTALL_DIR", "BIN_DIR", "DESKTOP_FILE")  # suffixes of the path variables (Linux only)
 
 # Suffix of the variable → default ({0}: the tool, {1}: the tool in lower case), pattern, meaning
 _VARIABLES = {

@@ -51,7 +51,7 @@ class Store:
 
     @property
     def current(self) -> str:
-        """The version that the link points to, which may be missing; "" if it points to none."""
+        """The version that the link points to, even if its directory is missing, or ""."""
         if not os.path.islink(self.link):
             return ""
         target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
@@ -73,7 +73,7 @@ class Store:
         """
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
-            atomic.make_directory(self.directory, 0o755)  # kept: another process may have it locked
+            atomic.make_directory(self.directory, 0o755)  # no undo: another process may lock it
             with file_lock(self.directory):
                 try:
                     yield
@@ -95,7 +95,7 @@ class Store:
         atomic.sync_directory(self.directory)
 
     def activate(self, version: str, undo: ExitStack) -> None:
-        """Make a version the current one, atomically; "" for none."""
+        """Make a version the current one, atomically; if it is "", remove the link."""
         former = self.current
         self._point(version)
         undo.callback(self._point, former)
@@ -168,7 +168,7 @@ def remove_abandoned(directory: str) -> None:
 
 
 def abandoned(directory: str) -> list[str]:
-    """Return the stages in `directory` that interrupted changes left; those in use are locked."""
+    """Return the unlocked stages in `directory`: interrupted changes left them."""
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     stages = [os.path.join(directory, name) for name in names if name.startswith(STAGE)]
     return [path for path in stages if _is_free(path)]

@@ -2,18 +2,18 @@
 
 _PLAIN = "_-./:=@%+,"  # characters that need no backslash, besides letters and digits
 _BLANKS = " \t\n"
-_ENDS = ";|&("  # another command starts after these
-_ESCAPED = '"\\$`'  # a backslash escapes these inside double quotes
+_ENDS = ";|&("  # characters after which another command starts
+_ESCAPED = '"\\$`'  # characters that a backslash escapes inside double quotes
 
 
 def split_line(line: str) -> tuple[list[str], str]:
-    """Return the unquoted words of the last command on a bash `line`, and the open quote.
+    """Return the unquoted words of the last command on a bash `line`, and its unclosed quote.
 
-    The last word is the unfinished one at the cursor, "" after a blank. Nothing is expanded.
+    The last word is the unfinished word at the cursor, or "" after a blank. Nothing is expanded.
     """
     words: list[str] = [""]
     quote = ""
-    started = False  # true inside a word, even if that is only an empty pair of quotes
+    started = False  # true inside a word, even if the word is still an empty pair of quotes
     signs = iter(line)
     for sign in signs:
         if quote != "'" and sign == "\\":
@@ -37,7 +37,7 @@ def split_line(line: str) -> tuple[list[str], str]:
 
 
 def broken_at(word: str, breaks: str, quote: str) -> int:
-    """Return how many characters of `word` bash does not replace: up to the last word break."""
+    """Return the number of characters, up to the last word break of `word`, that bash keeps."""
     if quote:
         return 0
     return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1

@@ -105,7 +105,7 @@ class Completer:
     def _inside(
         self, category: "Match", current: str, *, asks_help: bool = False
     ) -> "list[Candidate]":
-        """Return the names of the categories and commands in a category, and aliases.
+        """Return the names and aliases of the categories and commands in a category.
 
         A hidden command is included only if it is typed in full. `asks_help` adds the help topics.
         """

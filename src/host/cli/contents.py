@@ -41,7 +41,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
                 if not found.has_below:
                     continue
             runs = found.definition is not None and found.definition.entrypoint != ""
-            project = found.nodes[0].project  # nodes of projects come last
+            project = found.nodes[0].project  # project nodes come last
             named = project.name if project else ""
             categories.append(Category(found.words, found.name, found.description, runs, named))
             if deep:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from host.run.installation import OpenInstallation
 
-_SLOWEST_CLOCK = 2_100_000_000  # ns; FAT stores times in steps of two seconds
+_SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 # marshal's format differs between Python versions
 FORMAT = f"cli-host index 11 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
@@ -37,7 +37,7 @@ _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
 
 class DefinitionIndex:
-    """Reads definitions like `host.run.command`, and caches them."""
+    """Reads definitions as `host.run.command` does, and caches them."""
 
     def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""

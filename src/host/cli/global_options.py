@@ -49,7 +49,7 @@ class GlobalOptions(Record):
     ) -> None:
         """Read the options before the first word. Raises UsageError.
 
-        After the words of a `category` (or of the root), only options of listings are allowed.
+        After the words of a `category` (or the root), only listing options are allowed.
         --color sets the colour mode of `messages`.
         """
         left = list(words)

@@ -42,7 +42,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
     if found.kind == "command" and found.definition is not None:
         if asked.everything or asked.format:
             raise UsageError("--all and --format are for listings, not for commands")
-        from host.cli.help_page import help_page  # not needed for listings
+        from host.cli.help_page import help_page  # imported here: listings do not need it
 
         session.show(help_page(session, found, found.definition))
         return
@@ -75,7 +75,7 @@ def listing_text(
 def rendered(
     session: Session, found: Match, inside: Contents, format: str, *, deep: bool = False
 ) -> str:
-    """Return the contents `inside` a category as text. Raises UsageError for an unknown format."""
+    """Return the contents of a category as text. Raises UsageError for an unknown format."""
     config = session.installation.config
     about = found if found.words else config
     runs = found.definition is not None and found.definition.entrypoint != ""
@@ -117,7 +117,7 @@ def root_notes(program: str) -> tuple[str, ...]:
 def ask(
     session: Session, hook: str, calls: Sequence[Mapping[str, Any]], *, only_builtin: bool = False
 ) -> list[Any]:
-    """Return the first result of the plugins for each of `calls`, or None if no plugin has one.
+    """Call the plugins' `hook`; return for each of `calls` the first result that is not None.
 
     The plugin registered last is called first, as in pluggy.
     """

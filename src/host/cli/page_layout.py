@@ -71,7 +71,7 @@ class Page:
         self.lines(heading, [line for row in lines for line in row])
 
     def row(self, name: str, text: Sequence[str], column: int, style: str = "name") -> list[str]:
-        """Return the lines of a printable name with its text beside it, starting at `column`.
+        """Return the lines of a row: a printable name and, from `column` on, its text.
 
         On a terminal, the text begins on the next line if the name is too long.
         """

@@ -69,7 +69,7 @@ def _answer(
 
 
 def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
-    """Read a line, with completion of `words` (of paths if None); do not echo a secret."""
+    """Read a line; Tab completes `words`, or paths if `words` is None. Do not echo a secret."""
     if secret:
         import getpass
 
@@ -125,7 +125,7 @@ def _say(text: str) -> None:
 def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the words of a command line with `********` in place of each secret text."""
     every = [one.replaced(repeats=one.option or one.repeats) for one in arguments]
-    line = CommandLine(every, args)  # keeps all values of an option, not only the last
+    line = CommandLine(every, args)  # with `repeats`, a line keeps all values of an option
     read_typed(line)
     try:
         line.assign_loose()

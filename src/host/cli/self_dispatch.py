@@ -80,7 +80,7 @@ def _page(
 def _named_values(
     arguments: Iterable[Argument], given: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """Return the value of each argument by the name of the function's parameter."""
+    """Return the arguments' values, keyed by the names of the function's parameters."""
     values: dict[str, Any] = {}
     for one in arguments:
         found = given.get(one.name, ())

@@ -157,7 +157,7 @@ class Session:
         return self.lock_on_disk or self.ask_plugins(python=not self.safe)
 
     def ask_plugins(self, *, python: bool) -> Lock:
-        """Make a lock without code of directory plugins, or of any plugin if not `python`."""
+        """Make a lock without hooks of directory plugins; `python` allows those of packages."""
         self.find_packages()
         from host.planning.discovery import ask_plugins
 

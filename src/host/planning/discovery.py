@@ -90,12 +90,12 @@ def entry_points() -> list[Plugin]:
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=GROUP)
             if not points:
-                continue  # without reading the metadata, which is slow
+                continue  # fast path: reading the metadata is slow
             name, version = str(distribution.metadata["Name"]), str(distribution.version)
         except Exception:  # noqa: BLE001, S112 - another package's files may contain anything
             continue
         builtin = name == OWN_DISTRIBUTION
-        package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
+        package = re.sub("[-_.]+", "-", name).lower()  # as `packaging` normalizes names
         found += [
             Plugin(point.name, name, version, point.value, ours=builtin, package=package)
             for point in points

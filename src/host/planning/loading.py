@@ -100,7 +100,7 @@ def _load_file(plugin: Plugin) -> ModuleType:
     assert spec  # noqa: S101 - for mypy
     module = importlib.util.module_from_spec(spec)
     sys.modules[loader.name] = module
-    sys.dont_write_bytecode = True  # this is a child process
+    sys.dont_write_bytecode = True  # affects only this child process
     loader.exec_module(module)
     return module
 

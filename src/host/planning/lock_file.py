@@ -16,7 +16,7 @@ def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
     Nothing is written if a stamp of the lock is outdated.
     """
     content = _content_of(lock, key)
-    time.sleep(_CLOCK_GRAIN)  # wait, so that every later change alters a stamp
+    time.sleep(_CLOCK_GRAIN)  # let the file clock advance: every later change then alters a stamp
     if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
     for path in paths:

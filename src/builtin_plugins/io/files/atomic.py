@@ -37,7 +37,7 @@ def write_file(path: str, content: bytes | str, mode: int | None = None) -> None
 
 
 def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
-    """Set `mode`; by default that of the old file, or one derived from the directory."""
+    """Set the mode of the new file, by default the old file's or one derived from the directory."""
     if mode is None:
         try:
             former = os.stat(path)
@@ -53,8 +53,8 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
 def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
     """Make the directory `path` and its missing parents. Raises OSError.
 
-    Without `mode`, they get the mode of the nearest existing parent. `undo` removes those of the
-    new directories that are empty.
+    Without `mode`, they get the mode of the nearest existing parent. `undo` removes the new
+    directories that are empty.
     """
     above = os.path.dirname(path)
     if os.path.isdir(path):
@@ -73,12 +73,12 @@ def _remove_empty(path: str) -> None:
 
 
 def mode_below(directory: str) -> int:
-    """Return the mode for a new directory in `directory`: the same permissions."""
+    """Return the mode for a new directory in `directory`, which gets the same permissions."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
 
 
 def write_link(path: str, target: str) -> None:
-    """Create or replace the link `path` to `target` in one step. Raises OSError."""
+    """Create or replace the link at `path` in one step; it points to `target`. Raises OSError."""
     with _successor(path) as beside:
         os.symlink(target, beside)
         os.rename(beside, path)
@@ -98,7 +98,7 @@ def _successor(path: str) -> Iterator[str]:
 
 
 def temporary(path: str) -> str:
-    """Return the hidden path beside `path` for its replacement."""
+    """Return the hidden path, in the same directory, where the replacement of `path` is written."""
     directory, name = os.path.split(path)
     return os.path.join(directory, f".{name}.tmp")
 

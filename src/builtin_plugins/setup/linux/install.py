@@ -157,7 +157,7 @@ def _menu_text(settings: ToolSettings, icon: str) -> str:
 
 
 def _command(program: str) -> str:
-    """Quote `program` for Exec, whose first word must not contain `=` or, for GLib, `%`."""
+    """Quote `program` for the Exec key, whose first word must not contain `=` or, for GLib, `%`."""
     if "=" in program or "%" in program:
         script = _quoted('exec "$0" "$@"')
         return f"/bin/sh -c {script} {_quoted(program)}"

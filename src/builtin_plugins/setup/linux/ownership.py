@@ -10,7 +10,7 @@ from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, variable
 from builtin_plugins.store import STAGE, Store
 from host import OperationError
 
-MARK = ".cli-setup"  # setup's own directory in a version; a file in it has the tool's name
+MARK = ".cli-setup"  # setup's own directory in a version; contains a file named after the tool
 _LARGEST = 1 << 16  # maximum number of characters to read from a menu entry
 
 
