@@ -63,7 +63,7 @@ AS_STORED = UnpackOptions(keeps_top=lambda _: True)
 def extract(
     archive: Path, target: Path, called: str, options: UnpackOptions, seconds: float = 600.0
 ) -> None:
-    """Unpack `archive` into the new directory `target`; errors name the archive `called`.
+    """Unpack `archive` into the new directory `target`; in errors, its name is `called`.
 
     The format (.tar, .tar.gz, .tar.bz2, .tar.xz or .zip) is detected from the content, never from
     the name. Files get mode 0755 or 0644 depending on their execute bits, and directories get mode
@@ -174,7 +174,7 @@ def checked(members: Iterable[Member], options: UnpackOptions) -> dict[str, Memb
 
 
 def _collected(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
-    """Key the members by path; only directories may occur twice. Raises OperationError."""
+    """Return the members keyed by path; only directories may occur twice. Raises OperationError."""
     found: dict[str, Member] = {}
     size = 0
     for member in members:

@@ -18,7 +18,7 @@ from host import OperationError
 Progress = Callable[[int, int | None, str], None]
 
 _CHUNK = 1 << 17
-_PAUSE_SECONDS = 0.5  # each further pause is twice as long
+_PAUSE_SECONDS = 0.5  # before the second attempt; each further pause is twice as long
 _MOST_REDIRECTS = 10
 _STALL_SECONDS = 30
 _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
@@ -128,7 +128,7 @@ def _respond(session: requests.Session, address: str) -> requests.Response:
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
             timeout=_STALL_SECONDS,
-            proxies={"http": ""},  # no proxy between this machine and itself
+            proxies={"http": ""},  # http goes only to this machine, so without a proxy
         )
     except requests.exceptions.SSLError:
         raise OperationError("the server's certificate was not accepted") from None

@@ -23,7 +23,7 @@ def is_installed(settings: ToolSettings) -> bool:
 
 
 def installed_as(settings: ToolSettings) -> str:
-    """Return "cask NAME" if it is installed, or "". Raises OperationError without Homebrew."""
+    """Return "cask NAME" if the cask is installed, else "". Raises OperationError without brew."""
     if not _find_brew(settings.environ):
         raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
     return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""
@@ -37,7 +37,7 @@ def install(settings: ToolSettings, reporter: Reporter) -> str:
 
 
 def uninstall(settings: ToolSettings, _: Reporter) -> bool:
-    """Uninstall the cask; return whether it was installed. Without --zap, user data stays."""
+    """Uninstall the cask, but keep user data (no --zap); return whether the cask was installed."""
     there = bool(installed_as(settings))
     if there:
         _run_brew("uninstall", settings)
@@ -52,7 +52,7 @@ def _find_brew(environ: Mapping[str, str]) -> str:
 
 
 def _run_brew(action: str, settings: ToolSettings) -> None:
-    """Run brew with its output, which is progress, on stderr. Raises OperationError or OSError."""
+    """Run brew with its progress output on stderr. Raises OperationError or OSError."""
     command = [action, "--cask", settings.values["HOMEBREW_CASK"]]
     brew, environ = _find_brew(settings.environ), dict(settings.environ)
     done = subprocess.run([brew, *command], env=environ, stdout=2, check=False)

@@ -67,7 +67,7 @@ class ToolSettings(NamedTuple):
 
     @classmethod
     def read(cls, tool: str, name: str, environ: Mapping[str, str]) -> "ToolSettings":
-        """Return the settings in `environ`, with defaults for missing ones, but unchecked."""
+        """Return the settings in `environ`, with defaults for missing ones; do not check them."""
         values = {
             suffix: environ.get(variable(tool, suffix), default.format(tool, tool.lower()))
             for suffix, (default, _, _) in _VARIABLES.items()

@@ -28,8 +28,8 @@ class Store:
     """The versions in `directory`, and the `link` to the current one.
 
     The link points to the version, or to the directory `inside` it if that is not "".
-    `is_own(path)` returns whether this program made the directory at `path`; others are never
-    touched. Every method except `current`, `path` and `versions` requires a file lock:
+    `is_own(path)` returns whether this program made the directory at `path`; it leaves others
+    alone. Every method except `current`, `path` and `versions` requires a file lock:
     `exclusive`, or a wider one that the caller holds. All methods raise OSError.
     """
 
@@ -46,7 +46,7 @@ class Store:
         return os.path.join(self.directory, version)
 
     def link_target(self, version: str) -> str:
-        """Return the path that the link points to if `version` is the current one."""
+        """Return the path to which the link points while `version` is the current one."""
         return os.path.join(self.path(version), self._inside).rstrip("/")
 
     @property

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     Candidate = tuple[str, str]
 
 FILES, DIRECTORIES, NONE = "files", "directories", "none"
-_COMPLETE_SECONDS = 1.0  # for a `complete` program
+_COMPLETE_SECONDS = 1.0  # time limit for a `complete` program
 
 
 class Offer(Record):

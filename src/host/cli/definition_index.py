@@ -63,7 +63,7 @@ class DefinitionIndex:
         return definition
 
     def save(self) -> None:
-        """Write the index if it changed, omitting deleted files, to the first writable path."""
+        """If the index has changed, write it without deleted files to the first writable path."""
         if not self._has_changed:
             return
         items = {path: one for path, one in self._items.items() if os.path.exists(path)}

@@ -84,7 +84,7 @@ def entry_points() -> list[Plugin]:
     found = []
     for distribution in importlib_metadata.distributions():
         try:
-            path = getattr(distribution, "_path", None)  # no public attribute has the path
+            path = getattr(distribution, "_path", None)  # its path has no public attribute
             files = [path / name for name in ("entry_points.txt", "METADATA")] if path else []
             if any(one.exists() and not one.is_file() for one in files):
                 continue  # reading a FIFO never ends

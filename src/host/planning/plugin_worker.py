@@ -16,7 +16,7 @@ from host.records import Installation, Watch
 from host.run.child_process import fork_and_read
 from host.run.lock import Plugin, stamp
 
-_HOOK_SECONDS = 3.0  # for the import and the hooks of one plugin
+_HOOK_SECONDS = 3.0  # time limit for importing a plugin and calling its hooks
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
 _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
@@ -58,16 +58,16 @@ def call_hook(
 
 
 def _in_child(question: Callable[[], Any], program: str, limit: float = _HOOK_SECONDS) -> Any:
-    """Return what `question` returns in a child process.
+    """Call `question` in a child process and return its result.
 
     Raises PluginError if `question` ends the process or takes longer than `limit` seconds.
-    The remedy names `program`.
+    The error's remedy is a command of `program`.
     """
     try:
         return fork_and_read(question, limit)
     except TimeoutError:
         raise PluginError(
-            f"its import and its hooks took more than {limit:g} seconds",
+            f"importing the plugin and calling its hooks took more than {limit:g} seconds",
             f"to try again: {program} self lock",
         ) from None
     except ChildProcessError as failure:

@@ -49,7 +49,7 @@ def parse(
 class CommandLine:
     """A parsed command line; `texts` has the texts of each argument by the argument's name.
 
-    `loose` are the words that are neither options nor their values. `options` has each option
+    `loose` has the words that are neither options nor their values. `options` has each option
     under all its names. `names` has the name of each argument for messages: its own, or that of
     the caller's variable that sets it. `waiting` is an option whose value is missing at the end of
     the line. `ended` is true after `--`.

@@ -25,8 +25,8 @@ def main(argv: list[str]) -> int:
     An exception is reported in one line, or as a traceback if DEBUG is on.
     """
     called, reference, *args = argv
-    sys.argv = [called, *args]  # programs expect their name here
-    if "LC_CTYPE" in os.environ:  # child processes must not get Python's own value (PEP 538)
+    sys.argv = [called, *args]  # programs expect their name in argv[0]
+    if "LC_CTYPE" in os.environ:  # if Python set it (PEP 538), hide it from children
         from host.run.process import caller_environment
 
         if b"LC_CTYPE" not in caller_environment():

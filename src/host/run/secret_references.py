@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
 _PROVIDER_SECONDS = (30.0, 120.0)  # for providers, without and with a terminal
 _POLL_SECONDS = 0.1
-_GRACE_SECONDS = 1.0  # for the child to report the late providers
+_GRACE_SECONDS = 1.0  # for the child to report providers without an answer
 
 
 def is_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:

@@ -20,7 +20,7 @@ def command(
     1 the caller's environment, 2 envs, 3 settings.conf, 4 .env files, 4.5 secrets. A
     declared secret is shown as its reference; with --show-secrets, it is resolved. The
     values of variables that look like secrets (DB_PASS, API_TOKEN, …) are masked wherever
-    they appear. Passwords in addresses are masked, too.
+    they appear. Credentials in addresses are masked, too.
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)

@@ -16,7 +16,7 @@ from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import OperationError
 
 _LIMITS = UnpackOptions(members=100_000, size=8 << 30)
-_PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # the first bytes of a picture
+_PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # the first bytes of PNG and SVG files
 _FETCHED_ICON = os.path.join(ownership.MARK, "icon")
 _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"})
 
@@ -128,7 +128,7 @@ def _find_launcher(directory: str, settings: ToolSettings) -> str:
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
-    """Return the path in `directory` of the fetched icon, or else of the archive's own, or ""."""
+    """Return the path in `directory` of the fetched icon or else the archive's, or ""."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
     return next((one for one in icons if ownership.is_file(directory, one)), "")
 

@@ -33,7 +33,7 @@ def is_installed(paths: ToolPaths) -> bool:
 
 
 def owned_paths(paths: ToolPaths) -> dict[str, bool | None]:
-    """Map each of a tool's paths to whether setup made it, None if it does not exist."""
+    """Return for each of a tool's paths whether setup made it, or None if nothing is there."""
     is_own = owns_directory(paths)
     link, menu = paths.link, paths.desktop_file
     owns_link = owns_menu = None
@@ -76,12 +76,12 @@ def menu_mark(tool: str) -> str:
 
 
 def is_program(directory: str, inside: str) -> bool:
-    """Return whether `inside` resolves to an executable file in `directory`."""
+    """Return whether the path `inside` resolves to an executable file in `directory`."""
     return is_file(directory, inside) and os.access(os.path.join(directory, inside), os.X_OK)
 
 
 def is_file(directory: str, inside: str) -> bool:
-    """Return whether `inside` resolves to a file in `directory`."""
+    """Return whether the path `inside` resolves to a file in `directory`."""
     real = os.path.realpath(os.path.join(directory, inside))
     return real.startswith(os.path.realpath(directory) + "/") and os.path.isfile(real)
 

@@ -108,7 +108,7 @@ def clear(paths: ToolPaths) -> list[OperationError]:
 def _replace(
     write: Callable[[str, str], None], path: str, new: str | None, undo: ExitStack
 ) -> None:
-    """Write `new` to the file or link at `path`, or remove that if `new` is None."""
+    """Write `new` to the file or link at `path`, or remove it if `new` is None."""
     former = os.readlink(path) if os.path.islink(path) else ownership.read_text(path)
     if new != former:
         _set(write, path, new)
