@@ -44,7 +44,9 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
         called = " ".join([session.program, *found.words])
         session.show(_page(session.terminal, called, definition, function))
         return 0
-    given = parse(definition.args, rest, session.program, found.words).texts
+    options = [f"--format={asked.format}"] if asked.format else []
+    options += ["--all"] if asked.everything else []
+    given = parse(definition.args, [*options, *rest], session.program, found.words).texts
     if session.assume_yes and found.words != _NEVER_ASSUMED:
         given["--yes"] = ["true"]
     with RaisedInterrupts():

@@ -55,7 +55,9 @@ def unknown(
         for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
             return UsageError(_unknown(found, word), f"{path} is not a command: {reason}")
     inside = session.contents((), deep=True)
-    others = [one.words for one in inside.commands if one.definition.is_listed]
+    listed = [one for one in inside.commands if one.definition.is_listed]
+    others = [one.words for one in listed]
+    others += [(*one.words[:-1], name) for one in listed for name in one.definition.aliases]
     others += [one.words for one in inside.categories]
     others += [("help", one) for one in topics]
     return unknown_in(session.program, session.lock, found, word, others)

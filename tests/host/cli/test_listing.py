@@ -118,6 +118,16 @@ def test_json_of_everything(many: Made) -> None:
     assert (other["compatible"], other["os"]) == (False, ["mac"])
 
 
+def test_options_of_listings_before_self(many: Made) -> None:
+    for words in (["self", "list"], ["self", "version"], ["self", "plugin", "list"]):
+        before = many.run("--format", "json", *words)
+        assert before.all == many.run(*words, "--format", "json").all, words
+        json.loads(before.stdout)
+    assert many.run("--all", "self", "list").all == many.run("self", "list", "--all").all
+    assert many.run("--all", "self", "version").all == many.run("self", "version", "--all").all
+    assert many.run("--format=json", "self", "list", "--format=tree").stdout.startswith("cli\n")
+
+
 def test_json_of_a_listing_is_one_level(many: Made) -> None:
     shown = json.loads(many.run("--format", "json", "ops").stdout)
     assert [row["path"] for row in shown["categories"]] == [["ops", "db"]]

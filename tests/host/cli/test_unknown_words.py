@@ -51,6 +51,8 @@ MEANT = {
     "help": ("halp", "category halp", "cli help"),
     "two letters turned": ("ops bd", "command bd in ops", "cli ops db"),
     "two letters": ("ops dv", "command dv in ops", "cli ops db"),
+    "an alias": ("ops db dupm", "command dupm in ops db", "cli ops db dump"),
+    "an alias elsewhere": ("dump", "category dump", "cli ops db dump"),
 }
 # fmt: on
 
