@@ -6,7 +6,7 @@ candidate, a tab and its description. No command runs, except the `complete` pro
 argument declares. For speed, neither click nor pluggy is loaded, and only one category is read.
 """
 
-from host.cli.global_options import FORMATS, OPTIONS, VALUES, take_option
+from host.cli.global_options import FORMATS, OF_LISTINGS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
 from host.run import Record, join
 from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
@@ -59,7 +59,7 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         found = Offer()
     lines: list[str] = []
     for word, about in found.candidates:
-        if not word.startswith(words[-1]) or "\n" in word:
+        if not (word and word.startswith(words[-1]) and printable(word) == word):
             continue
         if shell == "bash":
             lines.append(bash_candidate(word[dropped:], quote))
@@ -91,7 +91,8 @@ class Completer:
         if found.kind == "category" and not rest:
             if current.startswith("-") and not is_own:
                 names = [(one, text) for form, text in OPTIONS.items() for one in form.split()]
-                return Offer([one for one in names if one[0].startswith("--")])
+                fits = OF_LISTINGS if found.words else dict(names)
+                return Offer([one for one in names if one[0].startswith("--") and one[0] in fits])
             return Offer(self._inside(found, current, asks_help=asks_help))
         definition = found.definition if found.kind == "command" else None
         if definition is None or not definition.args or asks_help:

@@ -26,7 +26,7 @@ OPTIONS = {
 _FLAGS = {"--help": "help", "--version": "version", "--all": "everything"}
 _SHORT = {"-h": "--help", "-V": "--version"}
 _SWITCHES = ("--safe", "--yes", "--no-input")
-_OF_LISTINGS = ("--help", "--all", *VALUES)  # also allowed after the words of a category
+OF_LISTINGS = ("--help", "--all", *VALUES)  # also allowed after the words of a category
 
 
 class GlobalOptions(Record):
@@ -54,7 +54,7 @@ class GlobalOptions(Record):
         """
         left = list(words)
         see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"
-        known = (*_FLAGS, *VALUES, *_SWITCHES) if category is None else _OF_LISTINGS
+        known = (*_FLAGS, *VALUES, *_SWITCHES) if category is None else OF_LISTINGS
         while left and left[0].startswith("-"):
             word, value = take_option(left)
             option = _SHORT.get(word, word)

@@ -63,7 +63,8 @@ def made(shared_install: Callable[..., Made]) -> Made:
                 description="Start: it's a unit", args=ARGS, aliases=["begin"]
             ),
             "commands/deploy/start/main.sh": "echo must-not-run >&2\n",
-            "commands/deploy/start/units": "#!/bin/sh\nprintf '%s\\n' 'web app' 'db:main' plain\n",
+            "commands/deploy/start/units": "#!/bin/sh\n"
+            "printf '%b\\n' 'web app' 'db:main' plain '' 'es\\033[1mc' 'bi\\0342\\0200\\0256di'\n",
             "commands/more/args/command.json": command(args=MORE),
             "commands/more/args/stages": "#!/bin/sh\necho dev\necho prod\n",
             "commands/deploy/secret/command.json": command(hidden=True),
@@ -95,6 +96,10 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "help": (["help", "deploy", "s"], ["none", "start"]),
     "global options": (["--f"], ["none", "--format"]),
     "a global option's values": (["--format", ""], ["none", "text", "json", "tree"]),
+    "global options behind a category": (
+        ["deploy", "--"],
+        ["none", "--help", "--all", "--format", "--color"],
+    ),
     "behind a global option": (["--format", "json", "dep"], ["none", "deploy"]),
     "no arguments": (["deploy", "plain", ""], ["files"]),
     "choices": (["deploy", "start", ""], ["none", "staging", "production"]),
