@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 USUAL_SECONDS = 10.0
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
+_LONGEST = 1_000_000.0  # seconds; poll accepts no more than 24 days
 END = b"\0\0"
 REPORT_DESCRIPTOR = 250  # a child's descriptor: scripts use lower ones, usual limits are higher
 
@@ -37,7 +38,7 @@ def limit_from(
     seconds = float(text) if is_digits(text.replace(".", "", 1)) else 0.0
     if not seconds:
         raise SourceError(f"{variable}: expected a number of seconds above 0")
-    return seconds
+    return min(seconds, _LONGEST)
 
 
 def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout: float) -> bytes:

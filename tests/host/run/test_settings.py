@@ -523,9 +523,10 @@ def test_a_time_limit_that_is_none(place, value):
     )
 
 
-def test_an_empty_time_limit_is_none_given(place):
+@pytest.mark.parametrize("value", ["", "3000000", "9" * 400], ids=["empty", "a month", "for ever"])
+def test_a_time_limit_that_is_usual_or_very_long(place, value):
     write(place, "X=1\n")
-    assert place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": ""}).status == 0
+    assert place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": value}).status == 0
 
 
 @NEEDS_PROC
