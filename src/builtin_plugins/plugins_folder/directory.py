@@ -23,8 +23,8 @@ from host import HostError, PluginError, Problem, Record
 
 FILE_NAME = "plugin.json"
 VERSIONS = ".versions"
-FILES = "tree"  # in a version: the directory of its files
-ENTRY_FILE = "entry.json"  # beside it: the version's entry, written only by this program
+FILES = "tree"  # the subdirectory of a version that contains the plugin's files
+ENTRY_FILE = "entry.json"  # the file of a version with its entry; only this program writes it
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -33,7 +33,7 @@ class DirectoryPlugin(Record):
 
     `tree` is the directory that contains the categories. `hooks_file` is a Python file with
     hookimpls, "" for none. `scripts` is None if only folders are commands; otherwise, it may have
-    the keys "prefix" and "split". `problem` is the reason why the plugin is ignored, if it is.
+    the keys "prefix" and "split". `problem` is the reason why the plugin is ignored, or None.
     """
 
     entry: Entry
@@ -105,7 +105,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
 
 
 def read_kept_entry(version: str) -> Entry | None:
-    """Return the entry of the kept version at a path, None if this program did not make it."""
+    """Return the entry of a kept version, None for a directory that this program did not create."""
     try:
         entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
     except (HostError, OSError):
@@ -123,7 +123,7 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
             what = "is not a valid plugin name"
             raise PluginError(Problem(root, what, f"rename the directory: {NAME_RULE}"))
         if linked and not entry.dev:
-            raise PluginError(Problem(root, "links to a place outside the plugins directory"))
+            raise PluginError(Problem(root, "links to a directory outside the plugins directory"))
         return read_plugin(root, entry)
     except HostError as error:
         return DirectoryPlugin(entry, root, problem=error.problem)

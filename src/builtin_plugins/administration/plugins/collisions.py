@@ -47,11 +47,11 @@ def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> 
 
 
 def check_collisions_in_copy(entry: Entry, tx: Transaction, *, force: bool) -> None:
-    """Check a package like `check_collisions`, but in the copy of the environment that has it.
+    """Check a package as `check_collisions` does, but in the copy of the environment that has it.
 
     A process in the copy starts this program and asks the plugins, so commands that only Python
     code declares are included. Raises OperationError if the process does not start, and PluginError
-    also if the plugin has no contents.
+    if commands collide or if the plugin has no contents.
     """
     session, python = tx.session, VenvCopy().python
     changed = f"with {entry.name}, this program"
@@ -93,9 +93,10 @@ def _answer() -> None:
 
 
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
-    """Warn about existing commands, or raise PluginError.
+    """Raise PluginError if commands already exist; with `force`, only warn about them.
 
-    `taken` maps a line about each existing command to whether that command still runs.
+    `taken` maps a line about each existing command to whether that command would still run. If it
+    would not, PluginError is raised even with `force`.
     """
     for line, is_kept in taken.items():
         if not is_kept:
@@ -116,7 +117,7 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
 def _taken(
     words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
 ) -> dict[str, bool]:
-    """Return a line about each command that already exists, and whether that command still runs."""
+    """Map a line about each command that already exists to whether that command would still run."""
     before, taken = Catalog(others), {}
     for one in sorted(words):
         there = before.find(one)
@@ -124,7 +125,7 @@ def _taken(
             owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
             taken[f"{' '.join(one)} is already a command of {owner}"] = is_kept(there)
         elif one[0] in NOT_CATEGORIES:
-            taken[f"{' '.join(one)} cannot be called: {one[0]} is reserved"] = True
+            taken[f"{' '.join(one)} cannot be a command: {one[0]} is reserved"] = True
     return taken
 
 

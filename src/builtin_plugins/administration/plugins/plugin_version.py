@@ -31,7 +31,7 @@ from host.run.lock import Lock, Tree
 
 Words = tuple[str, ...]
 
-_HOOKS_LIMIT = 1 << 20  # bytes of a hooks file
+_HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
 _HOOK = re.compile(r"(?ms)^[ \t]*@(?:\w+\.)*hookimpl\b.*?^[ \t]*def[ \t]+(\w+)")
 _DECLARATION = re.compile(r"\bCommandDeclaration\(\s*(?:words\s*=\s*)?\(([^)]*)\)")
 _LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
@@ -45,12 +45,12 @@ _NONE: Mapping[Words, Definition] = {}
 class PluginVersion(Record):
     """A version of a plugin: its entry, and its contents as far as its files show them.
 
-    `commands` maps the words of each command to its definition. `hooks` are the hooks, and
-    `declared` the words of the commands, that are visible in the text of its Python code; the code
-    may have more. `problems` are ignored definitions and misspelt keys. `left_out` are files that
-    look like scripts but are not commands. For a distribution, `names` are the names of its
-    plugins, and `requires` are its requirements. `unbuilt` means that the contents are unknown
-    until a build, which runs the package's own code.
+    `commands` maps the words of each command to its definition. `hooks` and `declared` hold the
+    hooks and the words of the commands that are visible in the text of the plugin's Python code;
+    the code may have more. `problems` holds ignored definitions and misspelt keys. `left_out` lists
+    files that look like scripts but are not commands. For a distribution, `names` holds the names
+    of its plugins, and `requires` holds its requirements. `unbuilt` means that the contents are
+    unknown until a build, which runs the package's own code.
     """
 
     entry: Entry
@@ -185,7 +185,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
 
 
 def relocated(problem: Problem, root: str, called: str) -> Problem:
-    """Return a problem that names `called` instead of the directory `root`."""
+    """Return `problem` with the name `called` in place of the directory `root`."""
     if root == called:
         return problem
     path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
@@ -217,7 +217,7 @@ def refuse_package(
         return
     found = _PACKAGE_NAME.search(text)
     name, add = canonicalize_name(found[1]) if found else entry.name, f"{program} self plugin add"
-    ways = f"add it from an index: {add} pip:{name}; or build a wheel and add that"
+    ways = f"add it from an index: {add} pip:{name}; or build and add a wheel"
     if address:
         ways = f"add it with: {add} {shlex.quote(f'pip:{name} @ git+{address}')}"
     raise PluginError(f"{entry.source}: is a Python package, not a directory of commands", ways)

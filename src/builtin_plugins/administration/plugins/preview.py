@@ -55,7 +55,7 @@ def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
     }
     lines += command_lines(groups)
     if after.left_out and not before:
-        lines.append(f"left out: {len(after.left_out)}")
+        lines.append(f"files left out: {len(after.left_out)}")
         lines += [f"    {one}" for one in after.left_out[:_MOST_LEFT_OUT]]
     used = _uses(before) if before else {}
     for what, names in _uses(after).items():
@@ -92,7 +92,7 @@ def _own_files(one: Definition) -> dict[str, bytes]:
 
 
 def why_it_stays(session: Session, entry: Entry) -> str:
-    """Return why `update` skips a plugin, "" if it does not."""
+    """Return why `update` skips a plugin, "" for a plugin that `update` does not skip."""
     if entry.is_users_directory:
         return "edits take effect at once"
     if make_source(entry).is_one_version:
@@ -119,7 +119,7 @@ def heading(entry: Entry) -> str:
 
 
 def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> list[str]:
-    """Return a line for each command: its mark (key in `groups`), words, description, [sudo]."""
+    """Return a line for each command with its key in `groups`, its words and its description."""
     rows = [
         (f"  {mark} {' '.join(words)}", f"{one.description}{' [sudo]' if one.sudo else ''}")
         for mark, commands in groups.items()

@@ -44,7 +44,7 @@ def install_missing(
         if failed := for_each(session, missing, partial(_restore, session, timeout=timeout)):
             raise OperationError(f"not installed: {', '.join(failed)}", "run the command again")
     if wanted.problems:
-        raise OperationError(f"entries that cannot be used: {len(wanted.problems)}")
+        raise OperationError(f"registry entries that cannot be used: {len(wanted.problems)}")
     if not missing:
         session.show_lines("every plugin is already installed")
 

@@ -20,8 +20,9 @@ def command(
 ) -> None:
     """Update plugins to the newest version of their branch; without NAME, all plugins.
 
-    A plugin that was added at a tag, a commit, a checksum or an exact version stays there.
-    The changes are shown first: new and removed commands, new sudo, new variables.
+    A plugin that was added at a tag, a commit or an exact version, or with a checksum,
+    keeps its version. The changes are shown first: new and removed commands, new
+    commands with sudo, new variables.
     """
     change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
     if failed := for_each(session, _chosen(session, names), change):
@@ -29,7 +30,7 @@ def command(
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
-    """Return the plugins to update; their entries are those of the registry, if it has them."""
+    """Return the entries of the plugins to update, from the registry if it contains them."""
     entries = read_registry(session.installation.plugins_dir).entries
     if not names:
         return list(entries.values())

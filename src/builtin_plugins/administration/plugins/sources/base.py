@@ -1,4 +1,4 @@
-"""The interface of plugin sources: one class per kind, in the module of that name."""
+"""The interface of plugin sources: each kind has a class in the module named after the kind."""
 
 import os
 import re
@@ -37,8 +37,8 @@ class PluginSource:
     the entry's version.
     """
 
-    suffixes: tuple[str, ...] = ()  # file name endings in paths and https addresses
-    name_hint = "; or use --name"  # the end of an error about a plugin's name
+    suffixes: tuple[str, ...] = ()  # the file name endings that this kind accepts
+    name_hint = "; or use --name"  # appended to an error about a plugin's name
     is_from_git = False  # whether the source has a branch, tag or commit
     has_checksum = False  # whether the user can give the SHA-256 of the fetched file
     is_one_version = False  # whether each version has its own source, such as a wheel
@@ -50,16 +50,16 @@ class PluginSource:
         with suppress(UsageError):  # a plugin that cannot be fetched can still be removed
             self.entry = entry.replaced(source=self.stored(entry.source))
 
-    # How a user and the registry write a source of this kind.
+    # These members convert a source between its form in SOURCE and its form in the registry.
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
-        """Return the address in `text`, which is not a path; "" for a source of another kind."""
+        """Return the address for `text` (not a path), "" if this kind does not accept it."""
         return ""
 
     @staticmethod
     def address_of_directory(path: str) -> str:  # noqa: ARG004 - for overriding
-        """Return the address of the directory at `path`, "" for a source of another kind."""
+        """Return the address for the directory at `path`, "" if this kind does not accept it."""
         return ""
 
     @staticmethod
@@ -77,7 +77,7 @@ class PluginSource:
         """Return whether the source, as the user wrote it, can only mean one version."""
         return False
 
-    # How a version is fetched, and what is installed now.
+    # These methods fetch, build and read versions of the plugin.
 
     def fetch(self, tx: Transaction) -> PluginVersion:
         """Stage a version without running any of the plugin's code."""
@@ -88,7 +88,7 @@ class PluginSource:
     ) -> PluginVersion:
         """Return the staged version in the directory `root`, its entry completed from plugin.json.
 
-        Problems name the source, `called`, instead of `root`, because the staging directory `root`
+        Problems name the source as `called`, not as `root`, because the staging directory `root`
         no longer exists when the user reads them.
         Raises PluginError if the directory has no contents or is a Python package.
         """
@@ -98,7 +98,7 @@ class PluginSource:
             plugin = read_plugin(root, unread)
             found = read_version(plugin)
             if not (found.commands or found.has_python or found.problems or is_package(root)):
-                bare = read_version(plugin.replaced(scripts={}))  # with scripts as commands
+                bare = read_version(plugin.replaced(scripts={}))  # treats scripts as commands
                 if bare.commands and plugin.scripts is None:
                     found = bare.replaced(entry=plugin.entry.replaced(scripts={}))
         except HostError as error:
@@ -111,7 +111,7 @@ class PluginSource:
         if not found.commands and not found.has_python:
             raise PluginError(
                 f"{entry.source}: contains no commands and no hooks",
-                "a plugin has scripts, or <category>/<command>/"
+                "a plugin must contain scripts or <category>/<command>/"
                 f"command.json (see: {program} self new plugin --help)",
             )
         return found.replaced(entry=entry, problems=problems)
@@ -121,7 +121,7 @@ class PluginSource:
         raise NotImplementedError
 
     def kept_version(self, tx: Transaction) -> PluginVersion | None:
-        """Return the version of the entry if it can be installed without fetching."""
+        """Return the version that the entry records, None if it must be fetched first."""
         return None
 
     def is_present(self, plugins_dir: str) -> bool:
@@ -142,21 +142,21 @@ class PluginSource:
         return []
 
     def pip_address(self) -> str:
-        """Return the repository in the form that pip takes, "" for none."""
+        """Return the repository address in the form that pip accepts, "" for none."""
         return ""
 
-    # How a plugin is installed and removed. The first step of each takes a long time, so it runs
-    # before the registry is locked; an error in the second step runs the `undo` steps.
+    # These methods install and remove a plugin in two steps. The first step, `prepare_…`, is slow,
+    # so it runs before the registry is locked; an error in the second step runs the `undo` steps.
 
     def prepare_install(self, tx: Transaction, *, force: bool) -> None:
-        """Prepare `install`. Raises HostError."""
+        """Do the slow part of `install` before the registry is locked. Raises HostError."""
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         """Make the entry's version the current one; its files are already in `.versions`."""
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
     def prepare_removal(self, tx: Transaction) -> None:
-        """Prepare `remove`. Raises HostError."""
+        """Do the slow part of `remove` before the registry is locked. Raises HostError."""
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         """Remove the plugin; return the new path of its only copy, "" if there is another copy."""

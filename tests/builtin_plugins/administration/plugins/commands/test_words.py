@@ -161,7 +161,7 @@ def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) 
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
         f'cli: warning: {team}: a: "kind": expected one of archive, git, local, pip\n'
-        "cli: entries that cannot be used: 1\n"
+        "cli: registry entries that cannot be used: 1\n"
     )
 
 

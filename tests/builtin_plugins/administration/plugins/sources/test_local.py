@@ -461,7 +461,7 @@ def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -
         1,
         "",
         f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; add it from an "
-        "index: cli self plugin add pip:greet; or build a wheel and add that\n",
+        "index: cli self plugin add pip:greet; or build and add a wheel\n",
     )
     assert registry(made) == {}
 

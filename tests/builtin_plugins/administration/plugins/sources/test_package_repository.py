@@ -282,13 +282,13 @@ def test_a_package_is_refused_with_what_adds_it(
     done = plugin(made, "add", repository.url, "--ref", "main")
     assert done.all == (1, "", f"cli: {repository.url}: {what}add it with: {add}@main'\n")
     linked = plugin(made, "add", str(repository.path))
-    index = "add it from an index: cli self plugin add pip:acme-cli; or build a wheel and add that"
+    index = "add it from an index: cli self plugin add pip:acme-cli; or build and add a wheel"
     assert linked.stderr == f"cli: {repository.path}: {what}{index}\n"
     packed = tmp_path / "acme-1.0.tar.gz"
     packed.write_bytes(tar_of(files, "acme-1.0/"))
     done = plugin(made, "add", str(packed))
     assert done.stderr == (
-        f"cli: {packed}: {what}add it from an index: cli self plugin add pip:acme-cli; or build a "
-        "wheel and add that\n"
+        f"cli: {packed}: {what}add it from an index: cli self plugin add pip:acme-cli; or build "
+        "and add a wheel\n"
     )
     assert listed(made) == {}
