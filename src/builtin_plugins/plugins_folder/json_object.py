@@ -30,7 +30,7 @@ def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str
 def text(path: str, values: dict[str, Any], key: str) -> str:
     """Return the string at `key`, "" if it is absent or null.
 
-    Raises PluginError, as `typed` does, and if the string contains a NUL character.
+    Raises PluginError if the value is not a string or contains a NUL character.
     """
     value: str = typed(path, values, key, str, "a string") or ""
     if "\0" in value:

@@ -22,8 +22,8 @@ from builtin_plugins.plugins_folder.json_object import read_object, text, typed
 from host import HostError, PluginError, Problem, Record, is_word
 
 FILE_NAME = "registry.json"
-LOCAL = "registry.local.json"  # beside registry.json: the changes of one person
-LAST = ".registry.last.json"  # beside registry.json: its last intact state
+LOCAL = "registry.local.json"  # the file beside registry.json with one person's changes
+LAST = ".registry.last.json"  # the file beside registry.json with its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 # Where each kind of plugin has its files: in the directory of versions, in the user's own directory
@@ -39,13 +39,13 @@ _RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
 def is_plugin_name(name: str) -> bool:
     """Return whether `name` matches `[a-z0-9][a-z0-9._-]*` and has at most 64 characters.
 
-    The program's own categories and the names of registries are reserved.
+    The program's own categories and the file names of registries are reserved.
     """
     return is_word(name) and name == name.lower() and name not in _RESERVED
 
 
 def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
-    """Return the value of "scripts" of a plugin, None if it is absent. Raises PluginError."""
+    """Return a plugin's "scripts" value, None if it is absent. Raises PluginError."""
     scripts = typed(path, values, "scripts", dict, "an object")
     if scripts is None:
         return None
@@ -54,7 +54,7 @@ def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
 
 
 class Entry(Record):
-    """One checked entry; "" for absent and null values."""
+    """A checked entry of the registry, with "" for each text that is absent or null."""
 
     name: str
     kind: str
@@ -97,7 +97,7 @@ class Entry(Record):
         return KINDS[self.kind] == "environment"
 
     def fields(self) -> dict[str, Any]:
-        """Return the entry as an object for the file."""
+        """Return the entry as an object for a JSON file."""
         values = {**self.values(), "versions": list(self.versions)}
         return {name: None if one == "" else one for name, one in values.items()}
 
@@ -132,9 +132,10 @@ class Registry:
                 self.problems.append(Problem(path, what))
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
-        """Add `entry`, or replace the one of the same name but keep its unknown keys.
+        """Add `entry`, or replace the entry of the same name but keep that entry's unknown keys.
 
-        A local file gets the differences from the shared entry, but with `team` that entry changes.
+        If there is a local file, it gets the differences from the shared entry; with `team`, the
+        shared entry changes instead.
         """
         self.entries[entry.name] = entry
         fields, shared = entry.fields(), _item(self.values, entry.name)
@@ -169,7 +170,7 @@ def _drop(values: dict[str, Any] | None, name: str) -> None:
 
 
 def read_entry(item: dict[str, Any]) -> Entry:
-    """Check an item of the file and return it as an entry. Raises PluginError."""
+    """Check an entry's JSON object and return it as an `Entry`. Raises PluginError."""
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} is not a valid plugin name")

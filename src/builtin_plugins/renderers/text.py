@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from host import Listing, Terminal
 
-_WIDEST_NAME = 32  # columns; a longer name gets a line of its own
+_WIDEST_NAME = 32  # in columns; a name that is wider gets a line of its own
 
 
 def text_page(listing: Listing, terminal: Terminal) -> str:

@@ -1,7 +1,7 @@
 """Changes to plugins, from fetching a source to writing the registry.
 
-`PluginSource` fetches and installs one kind of plugin. Its object is made from the registry's
-`Entry` by `make_source`; only `add` also knows the login in the address that the user gave.
+`PluginSource` fetches and installs one kind of plugin. `make_source` creates the source from the
+registry's `Entry`; only `add` also knows the login in the address that the user gave.
 Fetching stages a `PluginVersion`: its entry, and its contents read from the files. `preview` shows
 that version, `check_collisions` compares it with other plugins, and `install` makes it current.
 
@@ -9,25 +9,26 @@ A file lock on `plugins/` guards the registry. It is taken twice: to start (`tra
 install and write (`registry_transaction`). The registry may change in between. If a change is
 killed, the next command calls `reconcile`, which repairs what is left:
 
-    killed while fetching       a staging directory          is removed
-    killed while installing     a version, a link            both are removed
-    the same, no registry yet   a version, a link            an entry is added
-    killed while removing       an entry with `removing`     the removal is finished
+    killed while fetching             the staging directory is removed
+    killed while installing           the new version and its link are removed
+    killed while installing the first plugin, without a registry
+                                      the new version and its link are kept, and an entry is added
+    killed while removing             the removal is finished, because the entry has `removing`
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 
 These records describe a plugin, in the order in which a new one passes through them:
 
     `ListedPlugin`           an item of a team's catalogue
-    `PluginSource`           where it comes from, with the code for its kind; it has an `Entry`
-    `Entry`                  an entry of the registry; each kept version also has one in a file
+    `PluginSource`           where a plugin comes from, with the code for its kind; has an `Entry`
+    `Entry`                  an entry of the registry; a kept version also has its entry in a file
     `PluginVersion`          one version: its entry, and the contents that its files show
-    `DirectoryPlugin`        a directory in `plugins/`: its entry completed from its plugin.json
+    `DirectoryPlugin`        a directory in `plugins/`, its entry completed from its plugin.json
     `host.PluginFile`        a directory plugin's file with hooks, for the host
     `host.Disabled`          a plugin that the host must not load
     `host.BrokenPlugin`      a plugin that cannot be used, with the reason
     `host.run.lock.Plugin`   a plugin in the lock: an entry point or a file with hooks
-    `LoadedPlugin`           that plugin, imported, in `host.planning.loading`
-    `PluginAnswer`           the records that its hooks returned, in `host.planning.plugin_worker`
-    `KnownPlugin`            entry, directory and plugins of the lock together, for `plugin list`
+    `LoadedPlugin`           an imported plugin of the lock, in `host.planning.loading`
+    `PluginAnswer`           the records that hooks returned, in `host.planning.plugin_worker`
+    `KnownPlugin`            a plugin's entry, directory and plugins in the lock, for `plugin list`
 """

@@ -36,7 +36,7 @@ class ListedPlugin(NamedTuple):
     owner: str
 
     def plugin_source(self, *, site: str, ssh: bool) -> PluginSource:
-        """Return the source at the listed version. Raises OperationError if none is listed."""
+        """Return the source at the listed version. Raises OperationError if no version is given."""
         if not (self.ref or self.sha256):
             ask = f"ask {self.owner} for one" if self.owner else "add one to the catalogue"
             what = f"{self.name}: the catalogue lists neither a ref nor a sha256"
@@ -80,7 +80,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
             found.setdefault(one.name, one)
     copy = session.installation.cached("catalogue")
     names = [{"name": one.name, "description": one.description} for one in found.values()]
-    with suppress(OSError):  # without a copy, Tab offers no names
+    with suppress(OSError):  # without the cached names, Tab offers no names
         make_directory(os.path.dirname(copy), 0o700)
         write_file(copy, json.dumps({"plugins": names}))
     return found
@@ -112,7 +112,7 @@ def _parsed(fields: Fields) -> ListedPlugin:
 
 
 def _fetch(address: str, area: str, session: Session, seconds: float) -> bytes:
-    """Return the content of a catalogue; `area` is an empty directory."""
+    """Return the content of a catalogue; `area` is an empty directory for downloads."""
     scheme = "git" if address.endswith(".git") else address.partition("://")[0].lower()
     if scheme == "file":
         try:

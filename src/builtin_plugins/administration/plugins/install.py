@@ -16,7 +16,7 @@ from builtin_plugins.plugins_folder.registry import NAME_RULE, Entry, is_plugin_
 from host import HostError, PluginError
 from host.cli.session import Session
 
-_EARLIER_VERSIONS = 3  # kept in addition to the current one
+_EARLIER_VERSIONS = 3  # number of versions kept besides the current one
 
 
 def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
@@ -77,7 +77,7 @@ def install(
 
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if any, and its record to the directory of kept versions."""
+    """Move the staged version, if any, to the kept versions, with a file that has its entry."""
     if os.path.isdir(tx.files):
         store = store_of(tx.plugins_dir, entry.name)
         version = os.path.dirname(tx.files)
@@ -120,8 +120,8 @@ def for_each(
 ) -> list[str]:
     """Change plugins in turn; return the names of those that could not be changed.
 
-    If one of several fails, its error is printed and the others continue; the error of a single
-    plugin is raised.
+    If one of several changes fails, its error is printed and the next plugin is changed; if there
+    is only one plugin, its error is raised.
     """
     failed = []
     for entry in plugins:

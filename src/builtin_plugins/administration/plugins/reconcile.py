@@ -44,8 +44,8 @@ REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
 def exclusive(plugins_dir: str, on_wait: OnWait | None = None) -> AbstractContextManager[int]:
     """Hold the file lock on `plugins/`.
 
-    `on_wait` is called with a message if another process holds it; without `on_wait`, it must
-    be free. Raises OperationError if it stays taken.
+    If another process holds the lock, `on_wait` is called with a message; without `on_wait`, the
+    lock must be free. Raises OperationError if the other process keeps the lock.
     """
     return file_lock(os.path.realpath(plugins_dir), on_wait)
 
@@ -82,7 +82,7 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
 
 
 def _clear(plugins_dir: str) -> None:
-    """Remove the unfinished files of interrupted changes; never follow a link to others' files."""
+    """Remove the unfinished files of interrupted changes; links to other files are not followed."""
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
@@ -127,8 +127,8 @@ def _registry(plugins_dir: str) -> Registry:
 def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
     """Make the link and the versions of a plugin match its entry.
 
-    Returns an error for each version that cannot be removed. A directory of the user in place of
-    the link is kept.
+    Returns an error for each version that cannot be removed. A user's directory in place of the
+    link is kept.
     """
     store, entry = store_of(plugins_dir, name), registry.entries.get(name)
     wanted = entry.version_dir if entry and not entry.is_package else ""
@@ -145,9 +145,10 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
 def write_registry(plugins_dir: str, registry: Registry) -> None:
     """Write the registry to its files; the caller holds `exclusive`. Raises OSError.
 
-    A registry.json that is a symbolic link stays one, so that a team can share the target. The copy
-    in `plugins/` is used if the file is damaged later. The local registry, if there is one, is
-    written last: an entry that moves to the shared registry is then always in one of them.
+    A registry.json that is a symbolic link stays one, so that a team can share the target. A backup
+    is written to `plugins/` and is used if registry.json is damaged later. The local registry, if
+    there is one, is written last: an entry that moves to the shared registry is then always in one
+    of the two registries.
     """
     if registry.exists or registry.values["plugins"]:
         _write(os.path.realpath(registry_path(plugins_dir)), registry.values)

@@ -22,7 +22,7 @@ from builtin_plugins.store import STAGE, staging
 from host import HostError, OperationError
 from host.cli.session import Session
 
-_CALL_SECONDS = 600.0  # for each download, call of git or run of pip
+_CALL_SECONDS = 600.0  # limit for each download, git call or pip run
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Transaction:
     """One change to the session's installation, with a staging directory and progress messages.
 
     `area` is a private directory on the file system of `plugins/`; it is removed when the change
-    ends. `seconds` limits each download, call of git or run of pip. `exits` closes when the change
+    ends. `seconds` limits each download, git call or pip run. `exits` is closed when the change
     ends. `left` has an error for each plugin with a former version that cannot be removed.
     """
 
@@ -59,7 +59,7 @@ class Transaction:
         return self.exits.enter_context(copied_venv(self.reporter.info))
 
     def git(self, directory: str, address: str = "") -> Git:
-        """Return git for a repository in `directory`, with the login that `address` contains."""
+        """Return a `Git` for the repository in `directory`, with the login from `address`."""
         return Git(directory, self.session.environ, self.seconds, login_of(address))
 
 
@@ -116,5 +116,5 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
                 write_registry(plugins_dir, registry)
         finally:
             with suppress(OSError, HostError):  # the next change reconciles again
-                if reconcile(plugins_dir):  # a second try may remove the rest
+                if reconcile(plugins_dir):  # a second try may remove the remaining versions
                     tx.left.update(reconcile(plugins_dir))

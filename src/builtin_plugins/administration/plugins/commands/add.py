@@ -117,7 +117,8 @@ def _add_staged(
 def _former(session: Session, wanted: Entry) -> Entry | None:
     """Return the installed plugin of that name; without a name, one from the same source.
 
-    Raises PluginError if the plugin of that name has another source, unless both are packages.
+    Raises PluginError if the plugin of that name has another source, unless a package would replace
+    a package.
     """
     entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:

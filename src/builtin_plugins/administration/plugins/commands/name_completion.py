@@ -14,7 +14,7 @@ def plugin_names(_given: object, completer: Completer) -> Offer:
         try:
             names |= {one.name for one in os.scandir(directory) if one.is_dir()}
         except OSError:
-            pass  # the directory does not exist yet
+            pass  # plugins/ or plugins/.versions does not exist yet
     return Offer([(name, "") for name in sorted(names) if not name.startswith(".")])
 
 
@@ -25,5 +25,5 @@ def sources(_given: object, completer: Completer) -> Offer:
         copy = read_json(installation.cached("catalogue")) if installation.config.catalogues else {}
         names = [(str(one["name"]), str(one["description"])) for one in copy["plugins"]]
     except (OSError, DefinitionError, LookupError, TypeError):
-        names = []  # the copy does not exist yet, or it is damaged
+        names = []  # the cached file does not exist yet, or it is damaged
     return Offer(names, FILES)

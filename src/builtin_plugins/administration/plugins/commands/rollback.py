@@ -22,7 +22,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     entry = read_registry(plugins_dir).entries.get(plugin.entry.name, plugin.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
-    # A wheel's source has one version, so it is rolled back too; other sources have all and stay.
+    # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
     fixed = any(make_source(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)

@@ -12,9 +12,9 @@ from host import OperationError
 
 
 def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
-    """Copy or download a file; return its SHA-256, which must be `sha256` unless that is ""."""
+    """Copy or download a file; return its SHA-256. `sha256` is the expected one, "" for any."""
     if "://" in address:
-        # Imported here because requests takes a tenth of a second and most changes do not need it.
+        # Imported here: importing requests takes 0.1 seconds, and most changes do not need it.
         from builtin_plugins.io.download import download
 
         with tx.reporter.progress(bare_address(address)) as bar:
@@ -31,7 +31,7 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
 
 
 def checked(path: str | Path, wanted: str, called: str = "") -> str:
-    """Return the SHA-256 of a file, which must be `wanted` unless that is "".
+    """Return the SHA-256 of a file. `wanted` is the expected one, "" for any.
 
     Raises OperationError for another SHA-256; the error uses the name `called`, if it is not "".
     """

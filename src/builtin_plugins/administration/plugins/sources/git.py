@@ -1,6 +1,6 @@
-"""Plugins from git repositories: objects are fetched and files written; nothing is checked out.
+"""Plugins from git repositories, which are fetched and written to files without a checkout.
 
-So no hook, template, filter, attribute or submodule of the repository has any effect.
+Therefore no hook, template, filter, attribute or submodule of the repository has any effect.
 """
 
 import os
@@ -59,7 +59,7 @@ class GitSource(PluginSource):
 
 
 def git_address(text: str) -> str:
-    """Return the address in the URL `text`. Raises UsageError if git cannot fetch it."""
+    """Return the URL `text` without the prefix `git+`. Raises UsageError if git cannot fetch it."""
     address = text[len("git+") :] if text.lower().startswith("git+") else text
     if address.partition("://")[0].lower() not in _SCHEMES:
         what = "git takes only https, ssh, git and file addresses"
@@ -70,7 +70,7 @@ def git_address(text: str) -> str:
 def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
     """Write the files of a commit into the new directory `target`; return the completed entry.
 
-    `fetched` is the address, which may contain credentials.
+    `fetched` is the address to fetch from, which may contain credentials.
     """
     directory = os.path.join(tx.area, "objects.git")
     os.mkdir(directory)
@@ -116,7 +116,7 @@ def _fetch_objects(git: Git, address: str, commit: str) -> str:
     """Fetch a commit, with all branches and tags if necessary; return the commit's full hash."""
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
-        with suppress(OperationError):  # a server may give only branches and tags
+        with suppress(OperationError):  # a server may offer only branches and tags
             git.ask(address, "fetch", "--depth=1", *options, "--", address, commit)
             return commit
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
@@ -155,7 +155,7 @@ def _submodules(git: Git, commit: str) -> list[str]:
     The check is necessary because a commit can refer to a few trees and blobs a million times.
     """
     listed = git("ls-tree", "-r", "-z", "-l", "--full-tree", commit).split(b"\0")[:-1]
-    lines = [line.partition(b"\t")[::2] for line in listed]  # (mode, type, object, size) and name
+    lines = [line.partition(b"\t")[::2] for line in listed]  # pairs: "mode type object size", name
     if len(lines) > MOST_FILES:
         raise OperationError(f"more than {MOST_FILES} files")
     sizes = (facts.split()[3] for facts, _ in lines)

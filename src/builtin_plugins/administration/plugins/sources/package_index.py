@@ -25,10 +25,10 @@ _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 
 
 def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, str]:
-    """Stage the newest wheel that meets a requirement; return its path and its SHA-256, and "".
+    """Stage the newest wheel that meets a requirement; return (path, SHA-256, "").
 
     `sha256` is the expected checksum, "" for any. If only a source distribution meets the
-    requirement, nothing is downloaded; the result is "", "" and its version. Raises OperationError.
+    requirement, nothing is downloaded; the result is ("", "", version). Raises OperationError.
     """
     if not has_pip():
         return _find_with_uv(wanted, sha256, tx)
@@ -75,7 +75,7 @@ def _download(
 ) -> str:
     """Download the distribution without its requirements, with pip; return the file's path.
 
-    pip checks the SHA-256 before it runs any code; it accepts one only for an exact version.
+    pip checks the SHA-256 before it runs any code; it accepts a SHA-256 only for an exact version.
     """
     requirement = [f"{wanted.name}{wanted.specifier}"]
     if sha256:
