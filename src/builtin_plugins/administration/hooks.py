@@ -1,6 +1,7 @@
 """The `self` commands and their arguments.
 
-A command runs the function `command` in the module of the same name, unless it is in _ELSEWHERE.
+A command runs the function `command` in the module of the same name. _ELSEWHERE lists the
+exceptions.
 """
 
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ _SOURCE = {
 
 _ABOUT = text("--description", "TEXT", "A one-line description.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")
-_ALL_SHADOWED = argument("--all", "Also show the commands that this one hides.")
+_ALL_SHADOWED = argument("--all", "Also show the shadowed commands of the same name.")
 _CHECK = argument("--check", "Only show whether there is a newer version.")
 _DEFINITION = argument("--definition", "Open the command.json instead of the script.")
 _FOLDER = argument("--folder", "Make a folder with a command.json instead of a single script.")
@@ -77,11 +78,13 @@ _NAME = text("--name", "NAME", "The program's name; the launcher is DIRECTORY/co
 _DRY_RUN = argument("--dry-run", "Only show what would change.")
 _PURGE = argument("--purge", "Also remove your commands, plugins and settings.")
 _PYTHON = argument("--python", "Make a pip package with Python hooks and tests.")
-_INTO_PLUGIN = text("--plugin", "NAME", "Write into plugins/NAME.")
+_INTO_PLUGIN = text("--plugin", "NAME", "Write the commands into plugins/NAME.")
 _A_PROJECT = argument("--project", "Make a project with an example.", conflicts=["--name"])
 _FORGET = argument("--forget", "Stop trusting the project.", conflicts=["--yes"])
-_INTO_PROJECT = argument("--project", "Write into the nearest project.", conflicts=["--plugin"])
-_PROJECT = argument("directory", "By default the nearest project.", complete="directory")
+_INTO_PROJECT = argument(
+    "--project", "Write the commands into the nearest project.", conflicts=["--plugin"]
+)
+_PROJECT = argument("directory", "A project (default: the nearest one).", complete="directory")
 _TRUSTED = argument(
     "--list", "Show the trusted projects.", conflicts=["directory", "--forget", "--yes"]
 )
@@ -104,7 +107,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         "Make commands from a justfile, Makefile or package.json",
         *(_RECIPES, _WHERE, _REFRESH, _INTO_PLUGIN, _INTO_PROJECT, YES),
     ),
-    "info": ("Show paths, versions and counts", FORMAT),
+    "info": ("Show paths, versions and the number of commands", FORMAT),
     "init": ("Make a complete installation", _DIRECTORY, _NAME, _A_PROJECT, _TEAM, YES, TIMEOUT),
     "launcher": ("Rebuild the launcher", argument("path", required=True)),
     "lint": (
@@ -126,7 +129,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         text("--ref", "REF", "A branch, tag or commit of a git repository."),
         text("--name", "NAME", "Name of the plugin in this installation."),
         text("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
-        text("--prefix", "TEXT", "Add only scripts whose names begin with TEXT; commands omit it."),
+        text("--prefix", "TEXT", "Add only scripts with the prefix TEXT; command names omit it."),
         text("--split", "TEXT", "The separator of the words in a script's name."),
         argument("--ssh", "Clone user/repo over ssh."),
         argument("--gitlab", "Clone user/repo from GitLab."),
@@ -167,7 +170,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "which": ("Show which file a command runs", _WORDS, _ALL_SHADOWED, FORMAT),
 }
 
-# Synonyms that users type after the program's name or `self`; a suggestion names the command.
+# Synonyms that users type after the program's name or `self`; the error suggests the command.
 _SYNONYMS = {
     "doctor": ("check", "diagnose", "status", "health", "fix"),
     "init": ("setup",),

@@ -302,7 +302,7 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     again = made.run("self", "init", str(target), "--name", "acme")
     assert "all files exist already" in again.stdout
     assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout
-    start = "\nto put it on PATH, add to your shell's start-up file: export PATH='"
+    start = "\nto put it on PATH, add this line to your shell's start-up file: export PATH='"
     assert f"{start}{target}/core':$PATH\n" in again.stdout
     usual = {"PATH": f"{os.environ['PATH']}:{made.home}/.local/bin"}
     again = made.run("self", "init", str(target), "--name", "acme", env=usual)

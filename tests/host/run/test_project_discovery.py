@@ -140,7 +140,8 @@ def test_projects_can_be_turned_off(shop: Shop) -> None:
     assert shop.run("build", CLI_TRUST=str(shop.root)).status == 2
     refused = shop.run("self", "trust", "--yes")
     assert (refused.status, refused.stdout) == (1, "")
-    assert f'{config}: "projects" is false; remove the key to use projects\n' in refused.stderr
+    remedy = 'to use projects, remove "projects": false'
+    assert f'{config}: "projects" is false; {remedy}\n' in refused.stderr
     config.write_text(json.dumps({**values, "projects": True}))
     assert names(shop, shop.root) == ["build", "db drop"]
     config.write_text(json.dumps({**values, "projects": "no"}))

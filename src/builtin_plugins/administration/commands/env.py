@@ -16,7 +16,7 @@ def command(
 ) -> None:
     """Show each variable of a command: value, source, rank and the values that it shadows.
 
-    If names of variables follow the command, only those are shown. Rank 1 takes precedence:
+    If variable names follow the command, only those variables are shown. Rank 1 takes precedence:
     1 the caller's environment, 2 envs, 3 settings.conf, 4 .env files, 4.5 secrets. A
     declared secret is shown as its reference; with --show-secrets, it is resolved. The
     values of variables that look like secrets (DB_PASS, API_TOKEN, …) are masked wherever
@@ -32,7 +32,7 @@ def command(
     for name in definition.secrets if not show_secrets else ():
         if (secret := every[name]).rank == SECRETS:
             shown[name] = secret.replaced(source=f"{secret.source}, not asked")
-    for one in definition.args:  # show the caller's variable that set the argument
+    for one in definition.args:  # the source is the caller's variable for the argument
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
     relevant = {*callers, *definition.required_envs}
@@ -60,7 +60,7 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
     """Return the command and the names of variables that follow it."""
     found = session.find(words)
     if found.kind == "unknown" and words[len(found.words)].isupper():
-        found = session.find(found.words)  # a category may have an entrypoint itself
+        found = session.find(found.words)  # a category may have its own entrypoint
     if found.definition is None or not found.definition.entrypoint:
         return words, ()
     return found.words, words[len(found.words) :]

@@ -91,7 +91,7 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
     found = read_plugin(str(path), entry)
     if found.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"
-        raise OperationError(what, f'to accept them, add "scripts": {{}} to its {MANIFEST}')
+        raise OperationError(what, f'to accept scripts, add "scripts": {{}} to its {MANIFEST}')
     return Path(found.tree), root
 
 
@@ -116,7 +116,7 @@ def _scripts(
 def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> str:
     """Return the script of a recipe in `folder`.
 
-    Paths in the script are relative to it if `file` is in the same installation or project.
+    If `file` is in the installation or project, paths in the script are relative to `folder`.
     """
     inside = Path(os.path.realpath(root)) in file.resolve().parents
 

@@ -1,4 +1,4 @@
-"""`self info`: names, versions, paths and counts of an installation."""
+"""`self info`: the name, versions, paths and number of commands of an installation."""
 
 import platform
 import sys
@@ -10,7 +10,7 @@ from host.run.catalog import Catalog
 
 
 def command(session: Session, format: str) -> None:
-    """Show names, versions, paths and counts of this installation.
+    """Show names, versions and paths of this installation, and count its commands and plugins.
 
     Without an installation, the paths show where one is expected.
     """

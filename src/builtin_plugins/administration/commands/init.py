@@ -36,7 +36,7 @@ def command(
 ) -> None:
     """Make a complete installation in DIRECTORY; existing files are never overwritten.
 
-    The default DIRECTORY is the place where this program looks for its installation. An
+    The default DIRECTORY is the one where this program looks for its installation. An
     existing installation gets the program's missing files, but no examples.
 
     --project makes a project instead: commands that are available in DIRECTORY (by default the
@@ -45,13 +45,13 @@ def command(
 
     --from makes the installation from a team's SOURCE: a git address, user/repo, a directory or
     an archive that contains core/cli.json or commands/. The commands and plugins of SOURCE are
-    shown first; in a terminal, you are then asked whether to continue. The program is linked in
+    shown first; on a terminal, you are then asked whether to continue. The program is linked in
     ~/.local/bin if its name is free there.
     """
     if project:
         make_project(session, directory or ".")
         return
-    if source := options["from"]:  # "from" is a Python keyword
+    if source := options["from"]:  # `from` is a keyword and cannot be a parameter
         init_from(session, source, directory, name, yes=yes, timeout=timeout)
         return
     program = session.program if name is None else name
@@ -100,7 +100,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
 
 
 def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield advice to link the man page if `man` searches near ~/.local/bin but cannot find it."""
+    """Yield advice to link the man page if ~/.local/bin is on PATH and `man` finds no page."""
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")
     path = environ.get("PATH", "").split(":")
     is_found = f"{sys.prefix}/bin" in path or os.path.lexists(f"{pages}/{name}.1")
@@ -122,5 +122,5 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     directory, name = os.path.split(launcher)
     if os.path.realpath(f"{usual}/{name}") == os.path.realpath(launcher):
         directory = usual
-    start = "to put it on PATH, add to your shell's start-up file"
+    start = "to put it on PATH, add this line to your shell's start-up file"
     return f"{start}: export PATH={shlex.quote(directory)}:$PATH"

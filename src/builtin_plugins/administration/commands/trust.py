@@ -40,9 +40,9 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     root = project.root
     if not session.installation.config.projects:
         what = f'{session.layout.config_file}: "projects" is false'
-        raise OperationError(what, "remove the key to use projects")
+        raise OperationError(what, 'to use projects, remove "projects": false')
     if not os.path.isdir(project.commands_dir):
-        remedy = f"a project has .{session.program}/commands/"
+        remedy = f"a project is a directory that contains .{session.program}/commands/"
         raise OperationError(f"{root} is not a project", remedy)
     for path in (root, project.commands_dir):
         project.check(path)

@@ -265,7 +265,7 @@ FIXED = {
     ),
     "no packages": (lose_packages, "launcher", "belongs to another version of this program"),
     "lock": (open_lock, "lock", "other users can write to this lock"),
-    "staging": (leave_stage, "leftovers", "a change of plugins was interrupted"),
+    "staging": (leave_stage, "leftovers", "a change to the plugins was interrupted"),
 }
 
 

@@ -56,7 +56,8 @@ def test_what_is_no_project(shop: Shop) -> None:
         "to make one: cli self init --project\n",
     )
     done = shop.run("self", "trust", str(above), "--yes")
-    assert done.all == (1, "", f"cli: {above} is not a project; a project has .cli/commands/\n")
+    remedy = "a project is a directory that contains .cli/commands/"
+    assert done.all == (1, "", f"cli: {above} is not a project; {remedy}\n")
     shop.root.chmod(0o777)
     assert "every user can write to it" in shop.run("self", "trust", "--yes").stderr
 

@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def call(self) -> str:
-        """Return the command that starts the program: its name, or its path if not on PATH."""
+        """Return the command that starts the program: a path if its name is not on PATH."""
         path, program = launcher_of(self.layout), self.session.program
         is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
         return shlex.quote(path) if is_usable else program
@@ -102,7 +102,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
 
 
 def permissions(subject: Subject) -> Iterator[Finding]:
-    """Yield writable files and directories through which every user can change what you run."""
+    """Yield the files and directories of this installation that every user can change."""
     layout, commands_dir = subject.layout, subject.session.installation.commands_dir
     for path in (
         *(layout.root, layout.core_dir, layout.config_file, layout.lib_dir, *subject.launchers),
@@ -155,7 +155,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
     """Yield the leftovers of interrupted changes, but nothing that a running change uses."""
     if abandoned(subject.plugins_dir):
         yield finding(
-            f"{subject.plugins_dir}: a change of plugins was interrupted",
+            f"{subject.plugins_dir}: a change to the plugins was interrupted",
             f"{subject.call} self plugin list",
             partial(reconcile_if_free, subject.plugins_dir),
         )

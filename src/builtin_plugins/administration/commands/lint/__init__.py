@@ -15,11 +15,11 @@ def command(session: Session, directory: str | None, format: str) -> int:
     """Check definitions and scripts without running them.
 
     DIRECTORY is an installation, a plugin, a project or a folder of commands. By default, this
-    installation and the projects around the current directory are checked. Each finding is a
-    line FILE:LINE:COLUMN: MESSAGE; on a terminal, findings are grouped by file. The exit status
-    is 1 if there are errors. Hints, such as a script without a shebang, leave it at 0. The last
-    lines list the commands whose script handles `--help`, and those for which `--help` shows
-    the help page. If shellcheck is on PATH, it also checks the scripts.
+    installation and the projects that contain the current directory are checked. Each finding
+    is a line FILE:LINE:COLUMN: MESSAGE; on a terminal, findings are grouped by file. The exit
+    status is 1 if there are errors. Hints, such as a script without a shebang, leave it at 0.
+    The last lines list the commands whose script handles `--help`, and those for which `--help`
+    shows the help page. If shellcheck is on PATH, it also checks the scripts.
     """
     lint = Lint(session)
     found = [*(lint.here() if directory is None else lint.directory(directory))]
@@ -65,7 +65,7 @@ def _row(one: Finding) -> dict[str, object]:
 
 
 def _github_line(one: Finding) -> str:
-    """Return a workflow command, which GitHub shows beside the line."""
+    """Return a workflow command, which GitHub shows as an annotation of the line."""
     at, level = one.problem, "notice" if one.hint else "error"
     text = _text(at).replace("%", "%25")
     return f"::{level} file={at.path},line={at.line},col={at.column},title=lint {one.rule}::{text}"

@@ -20,7 +20,7 @@ from host.run.process import start_of
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
-_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # SC2148 is no-shebang
+_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # no-shebang covers SC2148
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
@@ -77,7 +77,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         problems.append(error.problem)
     yield from (Finding("variables", one) for one in problems)
     texts = [("env_files", text) for text in definition.env_files]
-    if not (layers.missing or layers.unasked):  # a file that is not read may define any name
+    if not (layers.missing or layers.unasked):  # else unread files may define the names
         texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
     for key, text in texts:
         names: dict[str, None] = {}
@@ -90,7 +90,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
 
 
 def hooks(path: str) -> Iterator[Finding]:
-    """Yield a finding if a file of hooks has a syntax error or no hook; the file is not run."""
+    """Yield a finding if a hooks file has a syntax error or no hook; the file is not run."""
     code, what, line = read_regular(path, HostError), "", 1
     try:
         compile(code, path, "exec", dont_inherit=True)
@@ -109,7 +109,7 @@ def script_findings(
     script, wrong = os.path.join(definition.directory, definition.entrypoint), ""
     if definition.in_python:
         return
-    if not definition.is_script:  # the search for scripts checks their links
+    if not definition.is_script:  # FolderNode has checked the links of scripts
         wrong = why_outside(definition.directory, definition.entrypoint)
     if wrong or not os.path.lexists(script):
         wrong = wrong or f"{script} does not exist"
@@ -124,7 +124,7 @@ def script_findings(
     if os.path.basename(start.interpreter) in _SHELLS:
         shells.append(script)
     if start.argv == ["bash", script]:
-        remedy = "make #!/usr/bin/env bash its first line"
+        remedy = "make #!/usr/bin/env bash the first line"
         problem = Problem(script, "has no shebang, so bash runs it", remedy)
         yield Finding("no-shebang", problem, hint=True)
 
