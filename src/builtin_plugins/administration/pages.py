@@ -68,7 +68,7 @@ def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
 
 def columns(table: Iterable[Sequence[str]]) -> list[str]:
     """Return the lines of a table with aligned columns, two spaces apart."""
-    rows = [[printable(cell) for cell in row] for row in table]  # before widths are measured
+    rows = [[printable(cell) for cell in row] for row in table]  # escapes change widths
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
     lines = []
     for row in rows:

@@ -57,7 +57,7 @@ def tool_of(path: Path) -> Tool:
 
 
 def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recipe]:
-    """Return the recipes of a file, as its tool lists them or as the file contains them.
+    """Return the recipes of a file, listed by its tool or read from the file itself.
 
     Raises OperationError if the file or the listing cannot be read.
     """
@@ -114,7 +114,8 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return `args` for the parameters of a recipe, or [] if one of them is an option.
 
-    If just computes a default, the value is unknown, so the argument is optional without a default.
+    If `just` computes a default value, the value is unknown here. The argument is then optional
+    and has no default.
     """
     if any(one.get("long") or one.get("short") for one in parameters):
         return []
@@ -157,9 +158,9 @@ _DOCUMENTED = re.compile(r"##+\s*(?P<text>.*)")
 def _make(_path: Path, text: str) -> Iterator[Recipe]:
     r"""Yield the targets in the text of a Makefile, except files that `make` builds.
 
-    A target is used if it is phony or documented, or if its name has no `.` and no `/`. The
-    description follows `##` on the target's line, or is in the comment above. `\:` is a colon in
-    a name.
+    A target is used if it is phony or documented, or if its name contains neither `.` nor `/`.
+    The description is the text after `##` on the target's line, or the comment above that line.
+    In a name, `\:` stands for a colon.
     """
     phony: set[str] = set()
     targets: dict[str, tuple[str, bool]] = {}  # the description, and whether it was after ##

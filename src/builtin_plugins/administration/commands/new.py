@@ -31,7 +31,7 @@ def new_command(
     command.json. --from copies an existing script unchanged; the comment in that script becomes
     the definition. The default language is bash.
     """
-    file = options["from"]  # "from" is a Python keyword
+    file = options["from"]  # `from` is a keyword and cannot be a parameter
     if file:
         with os_errors_explained(file):
             _make(session, words, {_extension(os.path.basename(file)): Path(file).read_bytes()})
@@ -143,7 +143,7 @@ def _category(word: str, about: str | None = None) -> dict[str, str]:
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     """Write all files or none, as one new file or directory in `directory`. Raises OperationError.
 
-    A text with a shebang becomes executable. Bytes are a script of the user and always executable.
+    Text with a shebang becomes executable, and so does `bytes`, the content of a user's script.
     """
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)

@@ -47,7 +47,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         for file in shipped_files():  # an interrupted run may leave empty directories
             _remove_empty(os.path.join(root, file.relative.parent), root)
         for path in removed:
-            if os.path.lexists(path):  # a directory above it may be removed already
+            if os.path.lexists(path):  # it may be in a directory that was removed
                 remove_path(path)
             _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"uninstalled {program}")
@@ -79,12 +79,12 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
 
 
 def _unchanged(root: str) -> Iterator[str]:
-    """Yield the shipped files that are unchanged, but nothing in a checkout."""
+    """Yield the shipped files that the user did not change; in a checkout, yield nothing."""
     if os.path.lexists(os.path.join(root, ".git")):
         return
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        linked = os.path.islink(os.path.dirname(path))  # a linked directory may be outside
+        linked = os.path.islink(os.path.dirname(path))  # it may point outside the installation
         ours = not linked and os.path.lexists(path) and file.state_in(root) != "changed"
         if ours and not os.path.samefile(path, file.original):
             yield path

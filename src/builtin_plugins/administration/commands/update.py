@@ -51,7 +51,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         if check:
             return
         if now == newest:
-            if is_launcher(launcher_of(layout)):  # may be old after a killed update or pipx upgrade
+            if is_launcher(launcher_of(layout)):  # a killed update or `pipx upgrade` leaves it old
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
             return
         ask_to_continue("Update?", yes, "nothing was changed")
@@ -75,7 +75,7 @@ def _package_update(layout: Layout, tx: Transaction) -> _Update:
 
 
 def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
-    """Prepare the update of a checkout with a .venv, as install.sh makes it."""
+    """Prepare the update of a checkout with a .venv, which install.sh made."""
     git = tx.git(layout.root)
     _, old, new = fetch_newest(git)
 
@@ -102,9 +102,9 @@ def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
-    """Swap the new environment in, and let the version in it update its own files.
+    """Swap in the new environment, and make the new version update its own files.
 
-    The new version is run as a command, because this version knows no other interface of it.
+    The new version is run as a command, because this version knows only the new one's command line.
     If the process is killed, the next update finishes the work. Raises OSError or OperationError.
     """
     copy.swap(undo)

@@ -60,7 +60,6 @@ def _packages() -> str:
 
 
 def launcher_of(layout: Layout) -> str:
-    """Return the path of an installation's launcher."""
     return os.path.join(layout.core_dir, layout.program)
 
 
@@ -74,7 +73,7 @@ def write_launcher(path: str) -> None:
 def write_man_page(name: str) -> Path:
     """Write a program's man page from the package's page, if there is one; return its path.
 
-    Every bold name is replaced: `release/share.py` prints the name in bold. Raises OSError.
+    `release/share.py` prints the name in bold, so only names in bold are replaced. Raises OSError.
     """
     pages = Path(sys.prefix, "share", "man", "man1")
     shipped, page = pages / "cli.1", pages / f"{name}.1"
@@ -127,8 +126,8 @@ def remember(root: str) -> None:
 def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
     """Return the other installations that use this environment.
 
-    Launchers in the usual places are also searched for, because a tool that recreates the
-    environment removes the record of installations.
+    PATH and the default data directory are also searched for launchers, because a tool that
+    recreates the environment removes the file that lists its installations.
     """
     known: list[str] = []
     with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "rb") as file:
@@ -147,7 +146,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Return whether `path` is a launcher of this environment, or with `anywhere` of any other."""
+    """Return whether `path` is a launcher of this environment or, if `anywhere`, of any one."""
     try:
         content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):

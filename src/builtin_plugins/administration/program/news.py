@@ -1,6 +1,7 @@
 """`self news`: report whether the git repository of this installation has newer commits.
 
-On a terminal, this report ends listings and `self` commands if cli.json has "follow": "notice".
+If cli.json has "follow": "notice", listings and `self` commands on a terminal print
+this report last.
 """
 
 import os
@@ -79,7 +80,7 @@ def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
 
 
 def _has(git: Git, commit: str) -> bool:
-    """Return whether HEAD contains a commit, which may be unknown locally."""
+    """Return whether HEAD contains a commit; the local repository may lack the commit."""
     try:
         git("merge-base", "--is-ancestor", commit, "HEAD")
     except OperationError:

@@ -17,8 +17,8 @@ from host.hookspecs import OWN_DISTRIBUTION
 IN_CORE = ("cli.json", "lib", "schema")
 NAME_RULE = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
-TEAM_SOURCE = "core/lib/.source"  # the SOURCE of `self init --from`, unless it is a git repository
-HASHES = "core/lib/.shipped"  # of the shipped files, as sha256sum prints them
+TEAM_SOURCE = "core/lib/.source"  # records SOURCE of `self init --from` (not for git repositories)
+HASHES = "core/lib/.shipped"  # the checksums of the shipped files, as sha256sum prints them
 
 _GIT_SECONDS = 60.0  # time limit for `git ls-files`
 _SHIPPED = (  # an explicit list, because a checkout also contains other files
@@ -63,7 +63,6 @@ class ShippedFile(NamedTuple):
 
 
 def shipped_files() -> Iterator[ShippedFile]:
-    """Yield each file that this version ships."""
     skeleton = _skeleton()
     for name in _SHIPPED:
         top = skeleton / name
@@ -74,7 +73,6 @@ def shipped_files() -> Iterator[ShippedFile]:
 
 
 def gitignore() -> Path:
-    """Return the shipped .gitignore."""
     return Path(templates.__file__).parent / "installation/.gitignore.txt"
 
 
@@ -88,7 +86,7 @@ def _skeleton() -> Path:
 def is_checkout(root: str) -> bool:
     """Return whether an installation is a git checkout of the program, made by install.sh.
 
-    A team's repository may also be a Python project, so the project's name is compared.
+    A team's repository may also be a Python project, so the project must be named cli-host.
     """
     try:
         project = Path(root, "pyproject.toml").read_text(encoding="utf-8")
@@ -112,7 +110,7 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     """Write the files that an installation lacks; return their number. Raises OSError.
 
     cli.json is written last. If it exists already, the user may have removed examples, so none are
-    written; if only cli.json exists, all files are. The paths in `without` are not written.
+    written, unless cli.json is the only file. The paths in `without` are not written.
     """
     made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
     if not examples:
@@ -157,7 +155,7 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
     if is_checkout(root):
         return
     files = own_files(root)
-    _write_hashes(root, files)  # first: an interrupted update must leave no unrecorded file
+    _write_hashes(root, files)  # first, so that no file lacks its checksum after an interruption
     for file in files:
         path, state = os.path.join(root, file.relative), file.state_in(root)
         if state == "stale":
@@ -167,7 +165,7 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
 
 
 def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
-    """Record the checksums of files of this version, so that later versions find changed files."""
+    """Record the checksums of `files`, so that later versions recognize the user's changes."""
     known = _read_hashes(root)
     lines = {file.checksum(file.original.read_bytes()) for file in files} - known
     path = os.path.join(root, HASHES)

@@ -61,7 +61,7 @@ def init_from(
                 root = _root(session, directory, name)
                 if not _has_config(root):
                     _make(source, root, name, tx, yes=yes)
-                    yes = True  # _make has already asked
+                    yes = True  # do not ask again: _make has asked
         launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
         name = name or next(launchers, session.program)
         if source_of_installation(root, session.environ) != source.entry.source:
@@ -77,7 +77,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
         raise UsageError(f'"{name}" is not a valid program name', shipped_files.NAME_RULE)
     if directory:
         return os.path.abspath(directory)
-    if not layout.default and layout.launcher != layout.root:  # CLI_DIR names the root
+    if not layout.default and layout.launcher != layout.root:  # true if CLI_DIR is set
         return layout.root
     return os.path.realpath(
         os.path.join(xdg_home(session.environ, "DATA"), name or session.program)
@@ -155,7 +155,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
 
 
 def prepare_git(root: str) -> None:
-    """Make git ignore this machine's files and the user's own plugins in a checkout."""
+    """In a checkout, make git ignore this machine's files and the user's own plugins."""
     exclude = os.path.join(root, ".git", "info", "exclude")
     lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)

@@ -135,9 +135,10 @@ def programs(subject: Subject) -> Iterator[Finding]:
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:
-    """Yield the problems that runs report about programs in `requires`.
+    """Yield each command's problem with the programs in its `requires`, as a run reports it.
 
-    The programs are searched for on the PATH of the command's run; in safe mode, on the caller's.
+    The programs are looked up on the PATH that the command gets; in safe mode, on the caller's
+    PATH.
     """
     session, catalog = subject.session, Catalog(subject.lock)
     for command in subject.commands:

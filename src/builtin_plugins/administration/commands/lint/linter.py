@@ -39,9 +39,9 @@ from host.run.suggestions import unknown_names
 class Lint:
     """One pass over definitions and scripts; each method yields findings.
 
-    `count` is the number of definitions read. `shell_scripts` are the entrypoints that a shell
-    runs. `help` lists the commands whose "script" handles `--help`, and those for which `--help`
-    shows the help "page". Variables that settings.conf assigns count as defined.
+    `count` is the number of definitions read. `shell_scripts` lists the entrypoints that a shell
+    runs. `help` maps "script" to the commands whose script handles `--help`, and "page" to those
+    for which `--help` shows the help page. Variables that settings.conf assigns are defined.
     """
 
     def __init__(self, session: Session) -> None:
@@ -53,7 +53,7 @@ class Lint:
         self.help: dict[str, list[str]] = {}
 
     def here(self) -> Iterator[Finding]:
-        """Check this installation, and the projects around the current directory."""
+        """Check this installation, and the projects that contain the current directory."""
         session = self._session
         projects, wrong = session.installation.around()
         yield from self._installation(session.layout.root, session.layout.config_file)
@@ -167,7 +167,7 @@ class Lint:
 def keys_of(path: str) -> tuple[str, dict[str, int]]:
     """Return the JSON in a file or script and the offset of each key (`envs.NAME`, `args[1].type`).
 
-    Returns "" and no keys if the file cannot be read.
+    Returns an empty text and no offsets if the file cannot be read.
     """
     try:
         text = read_regular(path, HostError).decode("utf-8-sig")

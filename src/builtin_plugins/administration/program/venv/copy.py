@@ -21,8 +21,8 @@ from builtin_plugins.io.files.file_lock import OnWait, file_lock
 from host import OperationError
 
 _START_SECONDS = 60.0  # time limit for one start of this program
-# Every version prints "cli-host X.Y.Z" for this command, so an old version can check a new one.
-# The command uses no installation, so a broken installation cannot interfere.
+# Every version prints "cli-host X.Y.Z" for `self version`, so an old version can check a new one.
+# `self version` uses no installation, so a broken installation cannot interfere.
 _VERSION = ("host", "--safe", "self", "version")
 
 
@@ -52,7 +52,7 @@ class VenvCopy:
             installer.uv("pip", word, "--python", self.python, *others)
 
     def write_direct_url(self, name: str, direct_url: Mapping[str, Any]) -> None:
-        """Record in the copy where the distribution `name` is from, as PEP 610 specifies."""
+        """Record in the copy where the distribution `name` comes from, as PEP 610 specifies."""
         files = installed(self.path)[name].files or ()
         record = next(Path(str(one.locate())) for one in files if one.match("*.dist-info/RECORD"))
         record.with_name("direct_url.json").write_text(json.dumps(direct_url), encoding="utf-8")
@@ -110,7 +110,7 @@ def drop_abandoned_copy() -> None:
 
 
 def _exclusive(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
-    """Hold the file lock on a file that all copies share. Raises OperationError."""
+    """Hold the file lock that all changes to the environment share. Raises OperationError."""
     return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), on_wait)
 
 

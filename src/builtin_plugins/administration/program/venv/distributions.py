@@ -16,7 +16,7 @@ from builtin_plugins.administration.program.venv.installer import INSTALLERS
 from host import OperationError
 from host.hookspecs import OWN_DISTRIBUTION
 
-# The RECORD of an editable installation does not list these names.
+# The packages of cli-host, which the RECORD of an editable installation does not list.
 _OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}
 
 
@@ -72,7 +72,7 @@ def installed(prefix: str) -> dict[str, Any]:
     """Return the distributions installed in the environment at `prefix`, by normalized name."""
     found: dict[str, Any] = {}
     for one in importlib_metadata.distributions(path=[os.path.join(prefix, packages_directory())]):
-        with suppress(KeyError, OSError):  # a distribution with damaged metadata
+        with suppress(KeyError, OSError):  # skip a distribution with damaged metadata
             found[canonicalize_name(str(one.metadata["Name"]))] = one
     return found
 
@@ -99,9 +99,9 @@ def check_change(name: str, copy: str) -> None:
 
 
 def _needed_names() -> dict[str, str]:
-    """Map the top-level names of this program and its requirements to their distributions."""
+    """Map the top-level modules of this program and its requirements to their distributions."""
     names = dict(_OWN_NAMES)
-    for name in protected():  # also from other environments on sys.path
+    for name in protected():  # some may be in other environments on sys.path
         for file in getattr(find_distribution(name), "files", None) or ():
             if top := file.parts[0].partition(".")[0]:
                 names.setdefault(top.casefold(), name)

@@ -90,7 +90,7 @@ class Installer(NamedTuple):
 
 
 def _reason(output: str) -> str:
-    """Return an installer's output from its first error or conflict on, as one line."""
+    """Return an installer's output as one line that starts at the first error or conflict."""
     found = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
     text = " ".join(output[found.start() if found else 0 :].split())
     text = text.removeprefix("ERROR: ").removeprefix("error: ")
