@@ -7,7 +7,7 @@ import sys
 
 from host.errors import CannotStartError, HostError, MissingError, Problem
 from host.run import Record, basename, dirname, find_bash, find_program, is_file, join
-from host.run.text import decode, encode
+from host.run.text import decode, encode, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -153,7 +153,8 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
     if not head.startswith(b"#!"):
         if b"\0" in head:
             if not executable:
-                raise CannotStartError(Problem(file, "not executable", f"run: chmod +x {file}"))
+                remedy = f"run: chmod +x {quoted(file)}"
+                raise CannotStartError(Problem(file, "not executable", remedy))
             return Start(file, [file])
         bash = find_bash(environ)
         if bash is None:

@@ -12,6 +12,7 @@ from host.run import basename, dirname, join, realpath
 from host.run.command import Definition
 from host.run.json_file import Fields, read_json
 from host.run.lock import Tree
+from host.run.text import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +89,8 @@ class Project:
             text, remedy = "other users can write to it, so this project is ignored", "g-w"
         else:
             return
-        raise DefinitionError(Problem(real, text, f"run: chmod {remedy} {real}" if remedy else ""))
+        remedy = remedy and f"run: chmod {remedy} {quoted(real)}"
+        raise DefinitionError(Problem(real, text, remedy))
 
 
 def usable_projects(

@@ -8,7 +8,7 @@ from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
 from host.run.child_process import REPORT_DESCRIPTOR, TIMEOUT_VARIABLE, limit_from, spawn_and_read
 from host.run.expand import is_name
-from host.run.text import BOM, decode, is_utf_16
+from host.run.text import BOM, decode, is_utf_16, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         return {}
     _check_text(path, content)
     if status.st_mode & _stat.S_IWOTH:
-        raise _error(path, "every user can write to it", f"run: chmod o-w {path}")
+        raise _error(path, "every user can write to it", f"run: chmod o-w {quoted(path)}")
     bash = find_bash(environ)
     if bash is None:
         raise MissingError(Problem(path, "bash is needed to read it, but it is not on PATH"))
@@ -75,7 +75,7 @@ def _check_text(path: str, content: bytes) -> None:
         what = "is UTF-16 or begins with a byte-order mark"
         raise _error(path, what, "save it as UTF-8 without a BOM")
     if b"\r" in content and (at := (content + b"\n").find(b"\r\n")) >= 0:
-        remedy = f"save it with LF line endings, or run: sed -i 's/\\r$//' {path}"
+        remedy = f"save it with LF line endings, or run: sed -i 's/\\r$//' {quoted(path)}"
         line = content.count(b"\n", 0, at) + 1
         raise _error(path, "this line ends with CR LF, as on Windows", remedy, line)
 

@@ -54,6 +54,13 @@ def encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def quoted(path: str) -> str:
+    """Return `path` as a word of a shell command, for a remedy that can be pasted."""
+    from shlex import quote  # imported here because a run without an error does not need it
+
+    return quote(path)
+
+
 def value_hash(value: str) -> str:
     """Return a short hash of a variable's value, by a built-in function that needs no import."""
     return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()

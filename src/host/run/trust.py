@@ -11,7 +11,7 @@ from host.run import dirname, join, read_regular
 from host.run.installation import xdg_home
 from host.run.json_file import Fields, parse_json
 from host.run.projects import TRUST, owners
-from host.run.text import encode
+from host.run.text import encode, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,11 +46,9 @@ def check_trust(definition: "Definition", program: str, words: "Sequence[str]") 
 
 
 def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> NotConfirmedError:
-    from shlex import quote
-
     known = project.root in read_trusted(project.environ)
     why = "has changed since it was trusted" if known else "is not trusted"
-    root = quote(project.root)
+    root = quoted(project.root)
     return NotConfirmedError(
         f"{' '.join(words)}: the project {project.root} {why}, so its commands do not run",
         f"to trust it: {program} self trust {root} --yes; in CI set {TRUST}={root}",
@@ -111,10 +109,10 @@ def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
         return {}
     if status.st_uid not in owners(environ) or status.st_mode & 0o022:
         what = "another user can write to it"
-        raise OperationError(Problem(path, what, f"check it, then run: chmod 600 {path}"))
+        raise OperationError(Problem(path, what, f"check it, then run: chmod 600 {quoted(path)}"))
     try:
         projects = Fields(path, parse_json(path, content)).inner("projects").values
         return {root: {**Fields(path, files).values} for root, files in projects.items()}
     except DefinitionError as error:
-        error.problem.remedy = f"run: rm {path}"
+        error.problem.remedy = f"run: rm {quoted(path)}"
         raise OperationError(error.problem) from None

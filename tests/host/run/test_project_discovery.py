@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -163,6 +164,14 @@ def test_the_home_directory_can_be_a_project(shop: Shop) -> None:
     below = home / "x"
     below.mkdir()
     assert names(shop, below) == ["mine"]
+
+
+def test_the_remedy_of_a_project_in_a_folder_with_a_blank_can_be_pasted(shop: Shop) -> None:
+    root = shop.root.rename(shop.root.with_name("web shop"))
+    root.chmod(0o777)
+    said = shop.made.run(cwd=root).stderr
+    subprocess.run(["sh", "-c", said.partition("run: ")[2]], check=True)
+    assert shop.made.run(cwd=root).stderr == ""
 
 
 def test_an_open_project_is_one_line_in_a_listing(shop: Shop) -> None:

@@ -176,5 +176,5 @@ def projects(subject: Subject) -> Iterator[Finding]:
         root, commands = project.root, project_contents(project).commands
         if not all(is_trusted(one.definition) for one in commands):
             text = "this project has commands that are not trusted; you are asked before one runs"
-            remedy = f"{subject.session.program} self trust {root}"
+            remedy = f"{subject.session.program} self trust {shlex.quote(root)}"
             yield finding(f"{root}: {text}", remedy, hint=True)
