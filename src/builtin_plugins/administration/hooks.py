@@ -79,7 +79,9 @@ _DRY_RUN = argument("--dry-run", "Only show what would change.")
 _PURGE = argument("--purge", "Also remove your commands, plugins and settings.")
 _PYTHON = argument("--python", "Make a pip package with Python hooks and tests.")
 _INTO_PLUGIN = text("--plugin", "NAME", "Write the commands into plugins/NAME.")
-_A_PROJECT = argument("--project", "Make a project with an example.", conflicts=["--name"])
+_A_PROJECT = argument(
+    "--project", "Make a project with an example.", conflicts=["--name", "--from"]
+)
 _FORGET = argument("--forget", "Stop trusting the project.", conflicts=["--yes"])
 _INTO_PROJECT = argument(
     "--project", "Write the commands into the nearest project.", conflicts=["--plugin"]

@@ -1,11 +1,13 @@
 """Files that look like scripts but are not commands, with the reason."""
 
 import os
+import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
+from host.run.command import WORD_RULE
 from host.run.folders import FolderNode, refusal, script_word, words_of_script
 
 
@@ -38,11 +40,12 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
         reason = f"its name does not begin with {scripts['prefix']}"
     elif not (words := words_of_script(name, scripts)):
         reason = "its name is not a valid command name"
-        remedy = "use letters, digits, ., _ and -, and begin with a letter or digit"
+        remedy = WORD_RULE
     elif refused:
         reason = refused
         if not os.path.islink(path):
-            remedy = f"run: chmod +x {path}; or, if it is not a command, begin its name with _"
+            run = f"run: chmod +x {shlex.quote(path)}"
+            remedy = f"{run}; or, if it is not a command, begin its name with _"
     else:
         yield from _shadowed(node, [] if node.owned else words, path)
     if reason:

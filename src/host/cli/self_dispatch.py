@@ -7,7 +7,7 @@ from host.cli.global_options import HELP_WORDS, GlobalOptions
 from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_in
-from host.errors import InstallationError
+from host.errors import InstallationError, UsageError
 from host.listing_records import Terminal
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument, usage_of
@@ -47,6 +47,9 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     options = [f"--format={asked.format}"] if asked.format else []
     options += ["--all"] if asked.everything else []
     given = parse(definition.args, [*options, *rest], session.program, found.words).texts
+    for name, texts in given.items():
+        if name.startswith("--") and "" in texts:
+            raise UsageError(f"{' '.join(found.words)}: {name} must not be empty")
     if session.assume_yes and found.words != _NEVER_ASSUMED:
         given["--yes"] = ["true"]
     with RaisedInterrupts():

@@ -214,8 +214,7 @@ class Catalog:
             problems += node.problems
             for word, inner in inside.items():
                 if _is_reserved(category, word, node):
-                    reason = f"left out; the word {word} is reserved for this program"
-                    problems.append(Problem(inner.at, reason))
+                    problems.append(reserved(word, inner))
                 else:
                     reached.setdefault(word, []).append(inner)
         found = []
@@ -275,6 +274,12 @@ def _below(category: Match, word: str) -> Match | None:
     nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
     reached = (inner for node in nodes if (inner := node.enter(word)))
     return _matched((*category.words, word), reached, [], listing=False)
+
+
+def reserved(word: str, node: "AnyNode") -> Problem:
+    """Return the problem of a folder or script in a root whose word is reserved."""
+    path = node.scripts[0][1] if isinstance(node, FolderNode) and not node.is_folder else node.at
+    return Problem(path, f"left out; the word {word} is reserved for this program")
 
 
 def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:

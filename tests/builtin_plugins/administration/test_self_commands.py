@@ -409,6 +409,32 @@ def test_self_is_reserved(install: Install) -> None:
     assert made.run().stderr == f"cli: warning: {left_out}\n"
 
 
+def test_a_script_with_a_reserved_name_is_named_and_linted(install: Install) -> None:
+    made = install({"commands/help.sh": BASH, "commands/self/mine/command.json": "{"})
+    script, folder = f"{made.root}/commands/help.sh", f"{made.root}/commands/self"
+    said = "left out; the word {} is reserved for this program"
+    assert f"{script}: {said.format('help')}\n" in made.run().stderr
+    for words in (("lint",), ("doctor",)):
+        done = made.run("self", *words)
+        shown = done.stdout.replace("commands/", f"{made.root}/commands/")
+        assert done.status == 0, words
+        assert "mine" not in done.stdout
+        for place, word in ((script, "help"), (folder, "self")):
+            assert f"{place.split('/')[-1]}:1:1: {said.format(word)}" in shown, words
+
+
+@pytest.mark.parametrize(
+    "words", ["plugin add ./x --sha256", "plugin add ./x --name", "init x --from", "init x --name"]
+)
+def test_the_value_of_an_option_must_not_be_empty(install: Install, words: str) -> None:
+    made = install()
+    *command, option = words.split()
+    said = f"cli: self {' '.join(command[: 1 + (command[0] == 'plugin')])}: {option} must not be"
+    done = made.run("self", *words.split(), "", cwd=made.root)
+    assert done.all == (2, "", f"{said} empty\n")
+    assert not (made.root / "x").exists()
+
+
 def test_self_works_without_a_home(install: Install) -> None:
     made = install()
     bare = Made(made.root, made.launcher, made.home)

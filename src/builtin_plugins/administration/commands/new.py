@@ -13,6 +13,7 @@ from builtin_plugins.store import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
+from host.run.command import WORD_RULE
 from host.run.folders import script_word
 
 
@@ -107,7 +108,7 @@ def check_words(words: tuple[str, ...]) -> None:
     """Raise UsageError unless a command or category can have this name."""
     for word in words:
         if not is_word(word):
-            raise UsageError(f"{word} is not a valid command name", "use letters, digits and . _ -")
+            raise UsageError(f"{word} is not a valid command name", WORD_RULE)
     if words[0] in NOT_CATEGORIES:
         raise UsageError(f"{words[0]} is a reserved name", "choose another one")
 

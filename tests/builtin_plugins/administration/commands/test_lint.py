@@ -209,8 +209,8 @@ LEFT_OUT = {
     "neither executable nor with a shebang": (
         "a/x.sh", "true\n", f"it is not executable and has no shebang; {MORE}"),
     "no word": ("a/x y", "#!/bin/sh\n",
-                "its name is not a valid command name; use letters, digits, ., _ and -, "
-                "and begin with a letter or digit"),
+                "its name is not a valid command name; use at most 64 letters, digits and ._- "
+                "for a word, and begin with a letter or digit"),
 }  # fmt: skip
 
 
@@ -224,6 +224,13 @@ def test_a_file_that_looks_like_a_script_is_a_hint(
     assert lint(made, "--format", "github")[1].startswith(f"::notice file=commands/{name},line=1,")
     made.write({"commands/a/category.json": '{"name": 1}'})
     assert lint(made)[0] == 1  # beside a finding
+
+
+def test_the_remedy_of_a_path_with_a_blank_can_be_pasted(install: Install, tmp_path: Path) -> None:
+    made = install(tree())
+    made.write({"a b/x.sh": "true\n"})
+    shown = made.run("self", "lint", f"{made.root}/a b").stdout
+    assert f"; run: chmod +x '{made.root}/a b/x.sh'; or" in shown
 
 
 def test_a_link_out_of_the_tree_is_a_hint(install: Install) -> None:

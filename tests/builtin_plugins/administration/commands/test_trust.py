@@ -76,7 +76,8 @@ def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
     assert shop.run("self", "trust", "--forget", str(place)).status == 0
     assert shop.run("self", "init", "--project", str(place)).status == 0
     assert shop.run("where", at=place).status == 1
-    assert shop.run("self", "init", "--project", "--name", "x").status == 2
+    for other in ("--name", "--from"):
+        assert shop.run("self", "init", "--project", other, "x").status == 2
 
 
 def test_import_into_the_nearest_project(shop: Shop) -> None:

@@ -23,7 +23,7 @@ from host.cli.contents import contents
 from host.cli.session import Session
 from host.cli.variables import settings_names
 from host.run import read_regular
-from host.run.catalog import Catalog
+from host.run.catalog import NOT_CATEGORIES, Catalog, reserved
 from host.run.command import SYSTEMS
 from host.run.folders import FolderNode
 from host.run.installation import read_config
@@ -123,7 +123,10 @@ class Lint:
         while pending:
             node = pending.pop()
             command = yield from self._node(node)
-            inside = node.inside()
+            inside = {**node.inside()}
+            for word in NOT_CATEGORIES if node.parent is None else ():
+                if left := inside.pop(word, None):
+                    yield Finding("undefined", reserved(word, left), hint=True)
             if command is None or command.is_script:
                 yield from (Finding("definition", one) for one in node.problems)
                 # The root of a plugin with command folders is not a category itself.
