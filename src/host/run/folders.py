@@ -383,9 +383,14 @@ def _has_definition(folder: str) -> bool:
 
 
 def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
-    """Return whether a definition may have one of these keys; parsing it would be slower."""
+    """Return whether a definition may have one of these keys; parsing it would be slower.
+
+    An unreadable file may have them, too.
+    """
     try:
         content = read_regular(file, DefinitionError)
-    except (FileNotFoundError, DefinitionError):
+    except FileNotFoundError:
         return False
+    except DefinitionError:
+        return True
     return any(key in content for key in keys)

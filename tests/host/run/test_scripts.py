@@ -300,6 +300,11 @@ def test_a_bad_category_with_defaults_stops_what_is_below(install: Install) -> N
     made = install({"commands/x/category.json": '{"envs": 3}', "commands/x/y": ECHO})
     expected = f'cli: {made.root}/commands/x/category.json: "envs": expected an object of strings'
     assert made.run("x", "y").stderr.startswith(expected)
+    (made.root / "commands/x/category.json").unlink()
+    (made.root / "commands/x/category.json").mkdir()  # unreadable, so it may have defaults
+    path = f"{made.root}/commands/x/category.json"
+    assert made.run("x", "y").all == (1, "", f"cli: {path}: not a regular file\n")
+    (made.root / "commands/x/category.json").rmdir()
     (made.root / "commands/x/category.json").write_text("[]")
     assert made.run("x", "y").all == (0, "x/y []", "")
 
