@@ -32,9 +32,10 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
         if entry.enabled and plugin.problem:
             yield BrokenPlugin(entry.name, str(plugin.problem))
         elif entry.enabled:
-            yield CommandTree(plugin.tree, entry.name, entry.dev, plugin.scripts)
             yield Watch(plugin.tree)
-            if not os.path.isdir(plugin.tree):
+            if os.path.isdir(plugin.tree):
+                yield CommandTree(plugin.tree, entry.name, entry.dev, plugin.scripts)
+            else:
                 yield BrokenPlugin(entry.name, f"there is no directory {plugin.tree}")
 
 

@@ -73,7 +73,7 @@ def unknown_in(
     names in any category; 3. similar names in this category; 4. very similar names in any category.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
-    every = sorted([("help",), *others, *(one.words for one in own)], key=len)
+    every = sorted(dict.fromkeys([("help",), *others, *(one.words for one in own)]), key=len)
     here = [words for words in every if words[:-1] == found.words]
     behind = " ".join([*found.words, word]).removeprefix(f"{RESERVED} ")
     synonyms = [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]

@@ -188,7 +188,7 @@ class SourceReader(Record):
                 f"{name} looks like a reference to a secret, but references are not resolved here"
             )
             self.messages.warn(Problem(path, what, 'move it to "secrets"', key, line))
-        source = f"{path}:{line}" if line else f"{path}: {key}" if key else path
+        source = f"{path}:{line}" if line else f"{path}: {key}" if path and key else path or key
         self.layers.offer(Assignment(name, value, rank, source))
         if name in self.layers.system:
             self.messages.debug(f"{name}: {source} is ignored, because the caller set {name}")

@@ -66,6 +66,12 @@ def test_what_is_meant_is_a_line_to_paste(tree: Made, name: str) -> None:
         assert tree.run(*line.split()[1:], "--help").status == 0
 
 
+def test_a_command_with_others_below_it_is_suggested_once(install: Install) -> None:
+    made = install({"commands/ops/theme.sh": BASH, "commands/ops/theme/set.sh": BASH})
+    said = "cli: unknown command thme in ops; did you mean cli ops theme?\n"
+    assert made.run("ops", "thme").stderr == said
+
+
 def test_hidden_commands_and_plain_folders_are_not_suggested(tree: Made) -> None:
     assert tree.run("secret").stderr == "cli: unknown category secret; see: cli --help\n"
     assert "empty" not in tree.run("list").stderr

@@ -229,6 +229,19 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
         assert [one for one in found if what in one], (what, found)
 
 
+def test_self_env_names_the_key_of_a_command_without_a_file(install):
+    hooks = """from host import CommandDeclaration, hookimpl
+@hookimpl
+def discover_commands(installation):
+    secrets = {"TOKEN": "run:give hunter2"}
+    more = {"name": "x", "description": "x", "entrypoint": "x:y", "secrets": secrets}
+    yield CommandDeclaration(("a", "declared"), more)
+"""
+    made = install({"plugins/p/plugin.json": {"hooks": "h.py"}, "plugins/p/h.py": hooks})
+    shown = made.run("self", "env", "a", "declared", env=env(made)).stdout
+    assert "run:give hunter2  ← secrets.TOKEN, not asked (rank 4.5)\n" in shown
+
+
 def test_self_env_shows_the_reference(install):
     made = install(files({"TOKEN": "run:give hunter2"}))
     shown = made.run("self", "env", "a", "b", env=env(made))

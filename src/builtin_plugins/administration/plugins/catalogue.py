@@ -17,6 +17,7 @@ from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import DefinitionError, OperationError, Problem, UsageError
 from host.cli.session import Session
+from host.errors import InstallationError
 from host.run import read_regular
 from host.run.json_file import Fields, parse_json
 from host.run.suggestions import closest
@@ -71,7 +72,11 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
     for address in session.installation.config.catalogues:
         called = bare_address(address)
         with TemporaryDirectory() as area:
-            content = _fetch(address, area, session, seconds)
+            try:
+                content = _fetch(address, area, session, seconds)
+            except UsageError as failure:  # the address is wrong, and not the command line
+                problem = Problem(session.layout.config_file, failure.what, key="team.catalogue")
+                raise InstallationError(problem) from None
         if len(content) > _MOST_BYTES:
             raise OperationError(f"{called}: larger than {_MOST_BYTES} bytes")
         listed, problems = parse_catalogue(called, content)

@@ -105,7 +105,7 @@ def fetch(settings: ToolSettings, reporter: Reporter, stage: str) -> swap.Applic
 def _complete(directory: str, settings: ToolSettings, reporter: Reporter) -> None:
     """Add setup's own files to the application. Raises OperationError if it has no launcher."""
     if not _find_launcher(directory, settings):
-        tried = ", ".join(_launchers(settings))
+        tried = ", ".join(dict.fromkeys(_launchers(settings)))
         raise OperationError(f"the archive has no program to start (looked for {tried})")
     own = os.path.join(directory, ownership.MARK)
     make_directory(own, 0o755)

@@ -426,7 +426,10 @@ BAD_OFFERS: dict[str, tuple[bytes | httpserver.Answer, str]] = {
         tar(Member("T/x", kind=b"3"), Member("T/Tool", mode=0o755)),
         "is not a file",
     ),
-    "no launcher": (tar(Member("T/other", mode=0o755)), "no program to start"),
+    "no launcher": (
+        tar(Member("T/other", mode=0o755)),
+        "no program to start (looked for Tool, tool, bin/tool)",
+    ),
     "launcher not executable": (tar(Member("T/Tool")), "no program to start"),
     "launcher a directory": (tar(directory("T/Tool"), Member("T/x")), "no program to start"),
 }

@@ -137,6 +137,15 @@ def test_a_word_that_no_catalogue_lists(install: Install, tmp_path: Path) -> Non
         assert "127.0.0.1" not in plugin(made, "add", other).stderr
 
 
+@pytest.mark.parametrize("address", ["/srv/catalogue.json", "ftp://x/c.json"])
+def test_an_address_in_the_settings_that_cannot_be_fetched(install: Install, address: str) -> None:
+    made = install(team(address))
+    done = plugin(made, "search", "x")
+    assert (done.status, done.stdout) == (1, "")
+    start = f'cli: {made.root}/core/cli.json: "team.catalogue": {address}: '
+    assert done.stderr.startswith(start)
+
+
 def test_without_a_catalogue(install: Install) -> None:
     made = install()
     done = plugin(made, "search", "x")

@@ -470,6 +470,7 @@ def test_a_directory_of_categories_that_comes_later_is_noticed(install: Install)
     made = install({"plugins/acme/plugin.json": {"directory": "in/there"}})
     missing = f"there is no directory {made.root}/plugins/acme/in/there"
     assert f"plugin acme is broken: {missing}; " in made.run("demo", "hi").stderr
+    assert made.run().stderr.count("\n") == 1
     assert listed(made)["acme"]["reason"] == missing
     assert made.run("demo", "hi").status == 2
     (made.root / "plugins/acme/in").mkdir()
