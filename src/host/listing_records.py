@@ -89,6 +89,7 @@ class Category(Record):
     """A category as listings show it; `runnable` is true if it has its own entrypoint.
 
     `project` is the name of the project that defines the whole category, or "" for none.
+    `shadows` has the places of the commands with the same words that it overrides.
     """
 
     words: tuple[str, ...]
@@ -96,6 +97,7 @@ class Category(Record):
     description: str
     runnable: bool = False
     project: str = ""
+    shadows: tuple[str, ...] = ()
 
 
 class Listing(Record):

@@ -39,6 +39,7 @@ def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
     """Yield all rows, with a section for each category and its groups inside."""
     inside: dict[tuple[str, ...], list[Command]] = {one.words: [] for one in listing.categories}
     about = {one.words: one.description for one in listing.categories}
+    hidden = {one.words: one.shadows for one in listing.categories}
     for command in listing.commands:
         inside.setdefault(command.words[:-1], []).append(command)
     for words, commands in sorted(inside.items()):
@@ -46,6 +47,7 @@ def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
         indent = width_of(label) + 2
         yield ""
         lines = _wrapped(about.get(words, ""), [], page.terminal, indent)
+        lines += [f"hides {printable(place)}" for place in hidden.get(words, ())]
         yield from page.row(label, lines, indent, "heading")
         for group, rows in listing.replaced(categories=(), commands=tuple(commands)).sections():
             if group != "Commands":

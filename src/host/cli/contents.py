@@ -43,7 +43,9 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
             runs = found.definition is not None and found.definition.entrypoint != ""
             project = found.nodes[0].project  # project nodes come last
             named = project.name if project else ""
-            categories.append(Category(found.words, found.name, found.description, runs, named))
+            hidden = found.shadows if found.kind == "category" else ()
+            about = (found.name, found.description, runs, named, hidden)
+            categories.append(Category(found.words, *about))
             if deep:
                 pending.append(found)
     return Contents(

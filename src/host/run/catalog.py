@@ -36,6 +36,7 @@ class Match:
     nodes        the nodes of a category in order of precedence; for a command, its own node and,
                  only in the result of `children`, the nodes of the commands that it shadows
     node         the node with the definition, or None
+    hidden       the nodes of commands that a category hides, only in the result of `children`
     problems     the problems of the category.json, if `find` returns a category
     """
 
@@ -43,6 +44,7 @@ class Match:
         self.kind = kind
         self.words = words
         self.nodes = nodes
+        self.hidden: Sequence[AnyNode] = nodes[1:] if kind == "command" else ()
         self.problems: list[Problem] = []
         self.node = nodes[0] if kind == "command" else None
         self.definition = self.node.definition if self.node else None
@@ -75,8 +77,8 @@ class Match:
 
     @property
     def shadows(self) -> tuple[str, ...]:
-        """The place (see `Node.place`) of each command that this command shadows."""
-        return tuple([one.place for one in self.nodes[1:] if self.kind == "command"])
+        """The places of the commands with the same words that this command or category hides."""
+        return tuple([one.place for one in self.hidden])
 
 
 class DeclaredNode(Node):
@@ -301,6 +303,7 @@ def _matched(
     Problems are appended to `problems`.
     """
     kept: list[AnyNode] = []
+    hidden: list[AnyNode] = []
     kind = "category"
     for node in reached:
         if not _read(node, problems):
@@ -315,7 +318,11 @@ def _matched(
             kept, kind = [node], "command"
             if not listing:
                 break
-    return Match(kind, words, kept) if kept else None
+        else:
+            hidden.append(node)
+    match = Match(kind, words, kept)
+    match.hidden = match.hidden or hidden
+    return match if kept else None
 
 
 def _read(node: "AnyNode", problems: list[Problem]) -> bool:

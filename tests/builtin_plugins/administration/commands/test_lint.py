@@ -241,6 +241,20 @@ def test_a_link_out_of_the_tree_is_a_hint(install: Install) -> None:
     assert shown.endswith(", which is outside this tree\n")
 
 
+def test_a_command_that_a_category_hides(install: Install) -> None:
+    plugin = {"plugins/p/plugin.json": {"scripts": {}}, "plugins/p/a.sh": BASH}
+    made = install(tree(**plugin))
+    remedy = "rename one of them, or disable the plugin"
+    said = f"plugins/p/a.sh:1:1: a is hidden by the category of that name; {remedy}\n"
+    assert lint(made) == (1, said)
+    listed = made.run("self", "list").stdout
+    assert f"hides {made.root}/plugins/p/a.sh\n" in listed
+    (made.root / "plugins/p/a.sh").unlink()
+    made.write({".cli/commands/a.sh": BASH})
+    said = ".cli/commands/a.sh:1:1: a is hidden by the category of that name; " + remedy + "\n"
+    assert lint(made) == (0, said)
+
+
 def test_scripts_of_the_same_words(install: Install) -> None:
     more = {"commands/x.sh": BASH, "commands/x.py": BASH, "commands/a/b.sh": BASH}
     made = install(tree(**more))

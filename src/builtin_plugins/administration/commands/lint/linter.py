@@ -18,7 +18,7 @@ from builtin_plugins.plugins_folder.directory import (
     read_plugin,
 )
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
-from host import Definition, HostError, Problem
+from host import Category, Command, Definition, HostError, Problem
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.cli.variables import settings_names
@@ -66,10 +66,14 @@ class Lint:
         """Yield the commands that others of the same name hide; in a project, these are hints."""
         catalog = Catalog(self._session.plugins_known, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
-        for command in contents(catalog, (), deep=True).commands:
-            winner = command.definition.file or f"plugin {command.plugin}"
-            for place in command.shadows:
-                text = f"{' '.join(command.words)} is hidden by {winner}"
+        found = contents(catalog, (), deep=True)
+        rows: list[Command | Category] = [*found.commands, *found.categories]
+        for one in rows:
+            winner = "the category of that name"
+            if isinstance(one, Command):
+                winner = one.definition.file or f"plugin {one.plugin}"
+            for place in one.shadows:
+                text = f"{' '.join(one.words)} is hidden by {winner}"
                 problem = Problem(place, text, "rename one of them, or disable the plugin")
                 yield Finding("shadowed", problem, hint=place.startswith(roots))
 
