@@ -43,8 +43,8 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
             runs = found.definition is not None and found.definition.entrypoint != ""
             project = found.nodes[0].project  # project nodes come last
             named = project.name if project else ""
-            hidden = found.shadows if found.kind == "category" else ()
-            about = (found.name, found.description, runs, named, hidden)
+            shadows = found.shadows if found.kind == "category" else ()
+            about = (found.name, found.description, runs, named, shadows)
             categories.append(Category(found.words, *about))
             if deep:
                 pending.append(found)

@@ -33,10 +33,9 @@ class Match:
 
     kind         "command", "category" or "unknown"
     words        the words of the command or category; for "unknown", the words that exist
-    nodes        the nodes of a category in order of precedence; for a command, its own node and,
-                 only in the result of `children`, the nodes of the commands that it shadows
+    nodes        the nodes of a category in order of precedence; for a command, its own node first
     node         the node with the definition, or None
-    hidden       the nodes of commands that a category hides, only in the result of `children`
+    shadowed     the nodes of the commands that it shadows, only in the result of `children`
     problems     the problems of the category.json, if `find` returns a category
     """
 
@@ -44,7 +43,7 @@ class Match:
         self.kind = kind
         self.words = words
         self.nodes = nodes
-        self.hidden: Sequence[AnyNode] = nodes[1:] if kind == "command" else ()
+        self.shadowed: Sequence[AnyNode] = nodes[1:] if kind == "command" else ()
         self.problems: list[Problem] = []
         self.node = nodes[0] if kind == "command" else None
         self.definition = self.node.definition if self.node else None
@@ -77,8 +76,8 @@ class Match:
 
     @property
     def shadows(self) -> tuple[str, ...]:
-        """The places of the commands with the same words that this command or category hides."""
-        return tuple([one.place for one in self.hidden])
+        """The place (see `Node.place`) of each command that this command or category shadows."""
+        return tuple([one.place for one in self.shadowed])
 
 
 class DeclaredNode(Node):
@@ -303,7 +302,7 @@ def _matched(
     Problems are appended to `problems`.
     """
     kept: list[AnyNode] = []
-    hidden: list[AnyNode] = []
+    shadowed: list[AnyNode] = []
     kind = "category"
     for node in reached:
         if not _read(node, problems):
@@ -319,9 +318,9 @@ def _matched(
             if not listing:
                 break
         else:
-            hidden.append(node)
+            shadowed.append(node)
     match = Match(kind, words, kept)
-    match.hidden = match.hidden or hidden
+    match.shadowed = match.shadowed or shadowed
     return match if kept else None
 
 
