@@ -13,11 +13,11 @@ if gc.isenabled():
 
 from host.errors import HostError
 from host.run import process
-from host.run.command import check_runnable
+from host.run.definition import check_runnable
 from host.run.environment import REPORT, SourceReader, layers_of
 from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
-from host.run.text import Messages, decode, encode, is_on
+from host.run.text import Messages, asks_help, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ def prepare_run(
     if definition is None or file is None:
         return None
     environ = installation.caller
-    program, given, helps = messages.program, None, process.asks_help(args)
+    program, given, helps = messages.program, None, asks_help(args)
     if definition.args:
         from host.run.argument_parser import MissingArgumentsError, parse
 
@@ -159,10 +159,8 @@ def prepare_run(
     if file:
         replacement = process.exec_of(file, args, exported, program)
     else:
-        from host.run.interrupts import python_exec
-
         called = " ".join([program, *found.words])
-        replacement = python_exec([called, definition.entrypoint, *args], exported)
+        replacement = process.python_exec([called, definition.entrypoint, *args], exported)
     if definition.confirm and not assume_yes and not helps:
         from host.run.questions import confirm
 
@@ -184,11 +182,11 @@ def _file_to_run(
 
     Raises NotConfirmedError if the command's project is not trusted.
     """
-    definition, helps = found.definition, process.asks_help(args)
+    definition, helps = found.definition, asks_help(args)
     if definition is None or not definition.entrypoint:
         return None
     messages.warn(*definition.warnings)
-    is_option = bool(args) and args[0].startswith("-") and not process.asks_help(args[:1])
+    is_option = bool(args) and args[0].startswith("-") and not asks_help(args[:1])
     if found.kind == "category" and not is_option:
         return None  # a category's own entrypoint runs only if an option follows
     if helps and not definition.compatible:

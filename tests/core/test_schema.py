@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 
-from builtin_plugins.administration.plugins.catalogue import parse_catalogue
+from builtin_plugins.administration.plugins.team_catalogue import parse_catalogue
 from builtin_plugins.plugins_folder.directory import read_plugin
 from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host.errors import HostError, PluginError
-from host.run.command import read_definition
+from host.run.definition import read_definition
 from host.run.installation import read_config
 from host.run.projects import Project
 from testing.installation import PROJECT, Made

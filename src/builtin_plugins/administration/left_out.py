@@ -7,7 +7,7 @@ from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
-from host.run.command import WORD_RULE
+from host.run.definition import WORD_RULE
 from host.run.folders import FolderNode, refusal, script_word, words_of_script
 
 

@@ -17,7 +17,6 @@ class Reporter(Messages):
         super().__init__(program, environ)
         self.debugging = (verbose or self.debugging) and not quiet
         self._silent = quiet
-        self._animated = not quiet and os.isatty(2) and self.colours(2)
 
     def info(self, text: str) -> None:
         """Report a step."""
@@ -32,7 +31,7 @@ class Reporter(Messages):
         tqdm.monitor_interval = 0  # no monitor thread
         with tqdm(
             desc=printable(label),
-            disable=not self._animated,
+            disable=self._silent or not (os.isatty(2) and self.colours(2)),
             file=sys.stderr,
             dynamic_ncols=True,
             unit="iB",

@@ -18,7 +18,7 @@ from builtin_plugins.plugins_folder.registry import (
     read_entry,
     read_scripts,
 )
-from builtin_plugins.store import Store
+from builtin_plugins.store.versions import Store
 from host import HostError, PluginError, Problem, Record
 
 FILE_NAME = "plugin.json"

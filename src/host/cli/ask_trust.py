@@ -28,14 +28,14 @@ def ask_trust(
     if not may_ask or not is_attended():
         raise trust.not_trusted(project, program, words)
     if project.root in trust.read_trusted(project.environ):
-        paths = trust.files_of(project, file)
+        hashes = hashes_of(project, trust.files_of(project, file))
         lines = changed_lines(project, trust.changed_files(project, file))
     else:
-        lines, paths = introduction(project)
+        lines, hashes = introduction(project)
     page = "".join([f"{printable(line)}\n" for line in lines])
     answer = ask(f"{page}Trust it? [y]es, [n]o, [o]nce: ")
     if answer in ("y", "yes"):
-        remember(project, paths)
+        remember(project, hashes)
     elif answer not in ("o", "once"):
         raise NotConfirmedError(f"{' '.join(words)}: the project is not trusted; nothing was run")
 
@@ -45,8 +45,8 @@ def project_contents(project: Project) -> Contents:
     return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
-def introduction(project: Project) -> tuple[list[str], list[str]]:
-    """Return the lines that describe a project, and the files to trust if the user agrees.
+def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
+    """Return the lines that describe a project, and the hashes to store if the user agrees.
 
     Raises DefinitionError if another user could have written one of the files.
     """
@@ -60,28 +60,31 @@ def introduction(project: Project) -> tuple[list[str], list[str]]:
         texts = [" ".join(one.words).ljust(width), definition.description, effects]
         lines.append(f"  {'  '.join(filter(None, texts))}")
         paths += trust.files_of(project, definition.file)
-    paths = [*dict.fromkeys(paths)]
-    for path in paths:
+    for path in dict.fromkeys(paths):
         project.check(path)
-    return lines, paths
+    return lines, hashes_of(project, paths)
 
 
 def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
     """Return the new text of files that changed since the project was trusted."""
     lines = [f"The project {project.name} in {project.root} has changed since it was trusted:"]
     for path in paths:
-        text = decode(trust.text_of(path)).splitlines()
+        text = decode(trust.trusted_content(path)).splitlines()
         lines.append(f"  {path}{'' if text else ': removed or empty'}")
         lines += [f"    {line}" for line in text]
     return lines
 
 
-def remember(project: Project, paths: Iterable[str]) -> None:
-    """Store these files of a project as trusted."""
-    hashes = {path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths}
+def hashes_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
+    """Return the hashes by relative path, before a question, so that its answer covers no more."""
+    return {path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths}
+
+
+def remember(project: Project, hashes: Mapping[str, str]) -> None:
+    """Store the files with these hashes as trusted."""
 
     def update(known: dict[str, dict[str, str]]) -> None:
-        files = known.get(project.root, {}) | hashes
+        files = {**known.get(project.root, {}), **hashes}
         known[project.root] = {name: one for name, one in files.items() if one}
 
     change_trusted(project.environ, update)

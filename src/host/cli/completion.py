@@ -10,7 +10,7 @@ from host.cli.global_options import FORMATS, OF_LISTINGS, OPTIONS, VALUES, take_
 from host.errors import HostError, UsageError
 from host.run import Record, join
 from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
-from host.run.command import is_reference
+from host.run.definition import is_reference
 from host.run.text import printable
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from host.run.argument_parser import CommandLine
     from host.run.argument_spec import Argument
     from host.run.catalog import Match
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 

@@ -14,8 +14,8 @@ import sys
 import time
 
 from host.errors import HostError
-from host.run import command as definition_files
-from host.run.command import SYSTEM_OS, Definition
+from host.run import definition as definition_files
+from host.run.definition import SYSTEM_OS, Definition
 from host.run.lock import checksum, own_content, stamp
 from host.run.replace_file import replace
 
@@ -37,7 +37,7 @@ _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
 
 class DefinitionIndex:
-    """Reads definitions as `host.run.command` does, and caches them."""
+    """Reads definitions as `host.run.definition` does, and caches them."""
 
     def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""
@@ -49,7 +49,7 @@ class DefinitionIndex:
         self._has_changed = False
 
     def read_definition(self, path: str) -> Definition:
-        """Return what `host.run.command.read_definition` returns, from the index if possible."""
+        """Return what `host.run.definition.read_definition` returns, from the index if possible."""
         now = _stamp(path)
         item = self._items.get(path)
         if item is not None and item[0] == now:

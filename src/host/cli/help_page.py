@@ -8,7 +8,7 @@ from host.cli.variables import page_variables
 from host.errors import HostError
 from host.run.argument_spec import usage_of
 from host.run.catalog import Match
-from host.run.command import Definition
+from host.run.definition import Definition
 from host.run.text import printable
 from host.text_width import width_of
 

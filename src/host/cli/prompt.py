@@ -9,7 +9,7 @@ from host.cli.completion import NONE, read_typed, values_of
 from host.errors import UsageError
 from host.run.argument_parser import HIDDEN, CommandLine, MissingArgumentsError
 from host.run.argument_spec import Argument, explanation
-from host.run.command import Definition
+from host.run.definition import Definition
 from host.run.interrupts import RaisedInterrupts
 from host.run.nested import outer_runs
 from host.run.questions import is_attended

@@ -12,7 +12,7 @@ from host.listing_records import Terminal
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument, usage_of
 from host.run.catalog import RESERVED, Catalog
-from host.run.command import Definition
+from host.run.definition import Definition
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock

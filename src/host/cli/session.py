@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from host.cli.contents import Contents
     from host.listing_records import Terminal
     from host.run.catalog import Catalog, Match
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.environment import Layers, SourceReader
     from host.run.lock import Lock
 else:

@@ -12,7 +12,7 @@ from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run import environment, read_regular
 from host.run.catalog import Match
-from host.run.command import Definition
+from host.run.definition import Definition
 from host.run.lock import Source
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked

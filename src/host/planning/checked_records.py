@@ -8,7 +8,7 @@ from typing import Any
 from host import records
 from host.run import Record
 from host.run.catalog import RESERVED
-from host.run.command import is_reference, is_word
+from host.run.definition import is_reference, is_word
 from host.run.environment import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import Declared, Plugin, Source, Tree
 

@@ -5,8 +5,7 @@ import posix
 
 from host.errors import Problem, UsageError
 from host.run.argument_spec import TRUE, Argument, is_number, usage_of
-from host.run.process import asks_help
-from host.run.text import EMPTY, encode
+from host.run.text import EMPTY, asks_help, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ of commands. Only this module merges trees. There are two kinds of node with the
 """
 
 from host.errors import DefinitionError, Problem
-from host.run.command import is_word, read_definition
+from host.run.definition import is_word, read_definition
 from host.run.folders import FolderNode, Node
 from host.run.lock import Tree
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.folders import Read
     from host.run.lock import Declared, Lock
     from host.run.projects import Project

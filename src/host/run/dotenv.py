@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.environment import SourceReader
     from host.run.lock import Source
 
@@ -51,9 +51,9 @@ def _offer_item(
 ) -> None:
     """Offer the variables of an item of `env_files`: a path, or a reference to a secret."""
     if ":" in item:
-        from host.run.secret_references import is_reference, resolve
+        from host.run.secret_references import is_secret_reference, resolve
 
-        if is_reference(item, reader, definition):
+        if is_secret_reference(item, reader, definition):
             if reader.resolves:
                 text = resolve({"env_files": item}, reader, definition)["env_files"]
                 _offer_text(reader, source, item, text)
@@ -127,7 +127,7 @@ def parse_env(path: str, text: str, warn: "Callable[[Problem], None]") -> "list[
     text = text.replace("\r\n", "\n")
     bindings = _plain_bindings(text)
     if bindings is None:
-        from host.run.dotenv_parser import parse
+        from host.run.python_dotenv import parse
 
         bindings = list(parse(path, text, warn))
     return bindings

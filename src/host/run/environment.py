@@ -8,7 +8,7 @@ import posix
 
 from host.errors import Problem
 from host.run import Record, from_system
-from host.run.command import Definition
+from host.run.definition import Definition
 from host.run.expand import UNSUPPORTED, expand
 from host.run.process import FRAMEWORK_NAMES, RUN
 from host.run.text import Messages

@@ -9,14 +9,14 @@ import posix
 
 from host.errors import DefinitionError, Problem
 from host.run import basename, is_directory, is_file, is_link, join, read_regular, realpath
-from host.run.command import WORD_RULE, is_word, read_definition
+from host.run.definition import WORD_RULE, is_word, read_definition
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.lock import Tree
     from host.run.projects import Project
 

@@ -2,18 +2,6 @@
 
 import _signal  # not `signal`, which would import `enum`
 import posix
-import sys
-
-from host.run.process import Exec
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-# The code that starts a command in Python; -m would import `runpy` first.
-PYTHON_COMMAND = (
-    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
-)
 
 
 class RaisedInterrupts:
@@ -32,17 +20,6 @@ class RaisedInterrupts:
 
     def __exit__(self, *_: object) -> None:
         _signal.signal(_signal.SIGINT, self._former)
-
-
-def python_exec(argv: "Sequence[str]", environment: "Mapping[str, str]") -> Exec:
-    """Return the process that calls a Python reference; `argv` is for `python_entrypoint.main`.
-
-    SIGINT is blocked while Python starts, unless the caller has blocked it already.
-    """
-    is_blocked = _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
-    options = "-I" if is_blocked else "-IXunblock_interrupt"
-    command = [sys.executable, options, "-c", PYTHON_COMMAND, *argv]
-    return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
 
 
 def die_of(signal: int) -> int:

@@ -13,7 +13,7 @@ import posix
 
 from host.errors import DefinitionError, HostError, Problem
 from host.run import Record, read_regular
-from host.run.command import Definition
+from host.run.definition import Definition
 from host.run.json_file import Fields, parse_json
 
 TYPE_CHECKING = False

@@ -20,6 +20,10 @@ FRAMEWORK_NAMES = (
 )
 """Variables that describe a run; `OpenInstallation.run_variables` returns their values."""
 
+# The code that starts a command in Python; -m would import `runpy` first.
+PYTHON_COMMAND = (
+    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
+)
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads this many to find a script's interpreter
@@ -60,11 +64,6 @@ def caller_words() -> list[str]:
     """Return the command line as UTF-8 text; Python has decoded it with the locale's encoding."""
     encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
     return [decode(word.encode(encoding, errors)) for word in sys.argv]
-
-
-def asks_help(args: "Sequence[str]") -> bool:
-    """Return whether a command's only argument is `--help` or `-h`."""
-    return len(args) == 1 and args[0] in ("--help", "-h")
 
 
 def _given_lc_ctype() -> dict[bytes, bytes]:
@@ -192,6 +191,17 @@ def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", prog
         env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)
         env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
+
+
+def python_exec(argv: "Sequence[str]", environment: "Mapping[str, str]") -> Exec:
+    """Return the process that calls a Python reference; `argv` is for `python_entrypoint.main`.
+
+    SIGINT is blocked while Python starts, unless the caller has blocked it already.
+    """
+    is_blocked = _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
+    options = "-I" if is_blocked else "-IXunblock_interrupt"
+    command = [sys.executable, options, "-c", PYTHON_COMMAND, *argv]
+    return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
 
 
 def shell_library(lib_dir: str) -> str:

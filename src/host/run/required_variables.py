@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from typing import Any, Self
 
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.environment import Layers
 
 _EXPECTED = {

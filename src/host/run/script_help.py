@@ -3,7 +3,7 @@
 import re
 
 from host.run import is_file
-from host.run.command import Definition
+from host.run.definition import Definition
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint that are searched
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # modules that handle --help

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from typing import Any
 
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.environment import SourceReader
 
     # A provider ("run", "file" or a Python reference) and its references by key
@@ -30,7 +30,7 @@ _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0  # for the child to report providers without an answer
 
 
-def is_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:
+def is_secret_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:
     """Return whether an item of `env_files` is a reference; its scheme may be unknown."""
     scheme = item.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()

@@ -7,7 +7,7 @@ from host.errors import Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from host.errors import HostError
 
@@ -88,6 +88,11 @@ def is_utf_16(content: bytes) -> bool:
 def is_on(value: str | None) -> bool:
     """Return whether a switch such as DEBUG is on: `true`, `1` or `on` in any case (SPEC 2.9)."""
     return value is not None and value.lower() in ("true", "1", "on")
+
+
+def asks_help(args: "Sequence[str]") -> bool:
+    """Return whether a command's only argument is `--help` or `-h`."""
+    return len(args) == 1 and args[0] in ("--help", "-h")
 
 
 class Messages:

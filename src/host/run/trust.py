@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from host.run.command import Definition
+    from host.run.definition import Definition
     from host.run.projects import Project
 
     Hashes = dict[str, str]
@@ -75,7 +75,7 @@ def files_of(project: "Project", file: str) -> list[str]:
     return [*dict.fromkeys([project.file, *reversed(above), file])]
 
 
-def text_of(path: str) -> bytes:
+def trusted_content(path: str) -> bytes:
     """Return the text of a JSON file, or of a script's definition, or b"" if it is missing."""
     if not path.endswith(".json"):
         from host.run.script_definition import ScriptComments
@@ -91,7 +91,7 @@ def hash_of(path: str) -> str:
     """Return the hash of a definition, or "" if there is none."""
     from _blake2 import blake2b  # not from `hashlib`, whose import takes 3 ms
 
-    text = text_of(path)
+    text = trusted_content(path)
     return blake2b(text, digest_size=32).hexdigest() if text else ""
 
 

@@ -17,7 +17,7 @@ from host.cli import definition_index
 from host.cli.contents import contents
 from host.cli.definition_index import DefinitionIndex, KnownDefinition
 from host.run.catalog import Catalog
-from host.run.command import read_definition
+from host.run.definition import read_definition
 from host.run.installation import OpenInstallation, find_layout, open_installation
 from host.run.lock import checksum, read_lock
 from testing.installation import Made, command

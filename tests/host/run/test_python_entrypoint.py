@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from host.run.interrupts import PYTHON_COMMAND
+from host.run.process import PYTHON_COMMAND
 from testing.installation import IMPORTABLE, command
 
 MODULE = '''

@@ -36,7 +36,8 @@ def command(session: Session, format: str) -> None:
             paths["project"] = project.root
         inside = contents(Catalog(lock), (), deep=True)
         plugins = {one.plugin for one in lock.trees if one.plugin}
-        plugins |= {one.distribution for one in lock.plugins.values() if not one.ours}
+        others = [one for one in lock.plugins.values() if not one.ours]
+        plugins |= {one.distribution if one.reference else one.name for one in others}
         found = {"categories": inside.categories, "commands": inside.commands, "plugins": plugins}
         counts = {name: len(those) for name, those in found.items()}
     if format == "json":

@@ -9,11 +9,11 @@ from builtin_plugins.administration.templates import filled
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
-from builtin_plugins.store import staging
+from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
-from host.run.command import WORD_RULE
+from host.run.definition import WORD_RULE
 from host.run.folders import script_word
 
 

@@ -3,7 +3,7 @@
 import os
 
 from builtin_plugins.administration.plugins.commands import sync
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion, read_version
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, read_contents
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
@@ -75,17 +75,17 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
         fast_forward(git, old, new)
 
 
-def _commands(directory: str, entry: Entry) -> PluginVersion:
+def _commands(directory: str, entry: Entry) -> PluginContents:
     """Return the commands in a directory, none if it is missing or cannot be read."""
     try:
-        return read_version(DirectoryPlugin(entry, directory, directory, scripts={}))
+        return read_contents(DirectoryPlugin(entry, directory, directory, scripts={}))
     except (HostError, OSError):
-        return PluginVersion(entry)
+        return PluginContents(entry)
 
 
-def _plugins(plugins_dir: str) -> dict[str, PluginVersion]:
+def _plugins(plugins_dir: str) -> dict[str, PluginContents]:
     """Return the current version of each plugin in the registry, by name."""
-    found: dict[str, PluginVersion] = {}
+    found: dict[str, PluginContents] = {}
     for name, entry in read_registry(plugins_dir).entries.items():
         source = make_source(entry)
         if not entry.is_users_directory and source.is_present(plugins_dir):

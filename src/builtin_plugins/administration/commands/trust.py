@@ -46,10 +46,10 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
         raise OperationError(f"{root} is not a project", remedy)
     for path in (root, project.commands_dir):
         project.check(path)
-    lines, files = introduction(project)
+    lines, hashes = introduction(project)
     if not yes:
         for line in lines:
             session.messages.line(line)
     ask_to_continue("Trust it?", yes, f"{root}: not trusted", required=True)
-    remember(project, files)
+    remember(project, hashes)
     session.show_lines(f"{root}: trusted")

@@ -2,18 +2,18 @@
 
 `PluginSource` fetches and installs one kind of plugin. `make_source` creates the source from the
 registry's `Entry`; only `add` also knows the login in the address that the user gave.
-Fetching stages a `PluginVersion`: its entry, and its contents read from the files. `preview` shows
+Fetching stages a `PluginContents`: its entry, and its contents read from the files. `preview` shows
 that version, `check_collisions` compares it with other plugins, and `install` makes it current.
 
 A file lock on `plugins/` guards the registry. It is taken twice: to start (`transaction`), and to
 install and write (`registry_transaction`). The registry may change in between. If a change is
 killed, the next command calls `reconcile`, which repairs what is left:
 
-    killed while fetching             the staging directory is removed
-    killed while installing           the new version and its link are removed
-    killed while installing the first plugin, without a registry
-                                      the new version and its link are kept, and an entry is added
-    killed while removing             the removal is finished, because the entry has `removing`
+    killed while fetching        the staging directory is removed
+    killed while installing      entry, link and version are removed, because the entry has
+                                 `removing`; a package that is already installed is kept
+    killed while updating        the link leads to the old version again; the new one is removed
+    killed while removing        the removal is finished, because the entry has `removing`
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 
@@ -22,7 +22,7 @@ These records describe a plugin, in the order in which a new one passes through 
     `ListedPlugin`           an item of a team's catalogue
     `PluginSource`           where a plugin comes from, with the code for its kind; has an `Entry`
     `Entry`                  an entry of the registry; a kept version also has its entry in a file
-    `PluginVersion`          one version: its entry, and the contents that its files show
+    `PluginContents`          one version: its entry, and the contents that its files show
     `DirectoryPlugin`        a directory in `plugins/`, its entry completed from its plugin.json
     `host.PluginFile`        a directory plugin's file with hooks, for the host
     `host.Disabled`          a plugin that the host must not load

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Mapping
 
 from builtin_plugins.administration.plugins.inventory import declarations, plugins_of
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion, Words
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.copy import VenvCopy, ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
@@ -18,7 +18,7 @@ from host.run.installation import Layout
 from host.run.lock import Lock
 
 
-def check_collisions(session: Session, found: PluginVersion, *, force: bool) -> None:
+def check_collisions(session: Session, found: PluginContents, *, force: bool) -> None:
     """Warn about each command in a plugin's files that another plugin already has.
 
     Commands that this plugin had before are ignored. Without `force`, the first existing command

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction, registry_transaction
@@ -28,7 +28,7 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
         raise PluginError(f"{entry.name} is already the name of another plugin{hint}")
 
 
-def ensure_built(staged: PluginVersion, tx: Transaction, *, yes: bool) -> PluginVersion:
+def ensure_built(staged: PluginContents, tx: Transaction, *, yes: bool) -> PluginContents:
     """Return the staged version; build it if it has no wheel and the user agrees."""
     if not staged.unbuilt:
         return staged
@@ -46,6 +46,9 @@ def install(
     entry: Entry, tx: Transaction, *, force: bool, new: bool = False, team: bool = False
 ) -> bool:
     """Make the staged version of a plugin the current one.
+
+    The entry of a new plugin is marked first, so that the next change can undo an interrupted
+    installation.
 
     With `team`, its entry goes into the registry that a team shares. Returns False, and changes
     nothing, if another process has just installed the same version. Raises HostError if the plugin
@@ -68,6 +71,9 @@ def install(
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
+        if there is None:
+            registry.put(entry.replaced(removing=True), team=team)
+            write_registry(tx.plugins_dir, registry)
         _keep(tx, entry, undo)
         source.install(tx, undo)
         registry.put(entry, team=team)

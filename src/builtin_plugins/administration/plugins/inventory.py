@@ -109,8 +109,7 @@ def named_plugin(
         return plugin
     near = closest(name, [plugin.entry.name for plugin in plugins])
     see = f"see: {session.program} self plugin list"
-    hint = f"did you mean {' or '.join(near)}?" if near else see
-    raise UsageError(f"there is no plugin {name or EMPTY}", hint)
+    raise UsageError(f"there is no plugin {name or EMPTY}", see, suggestions=near)
 
 
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:

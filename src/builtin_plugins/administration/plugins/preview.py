@@ -5,7 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import columns
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion, Words
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import other_installations
 from builtin_plugins.administration.program.venv.distributions import installed_version
@@ -16,7 +16,7 @@ from host.cli.session import Session
 _MOST_LEFT_OUT = 10  # maximum number of files to list
 
 
-def preview(session: Session, former: Entry | None, found: PluginVersion) -> None:
+def preview(session: Session, former: Entry | None, found: PluginContents) -> None:
     """Print what a version adds, or what it changes from `former`.
 
     Invalid definitions are reported as warnings.
@@ -39,7 +39,7 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
         )
 
 
-def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
+def plan_lines(before: PluginContents | None, after: PluginContents) -> list[str]:
     """Return the lines that show what a plugin adds, or what it changes from `before`."""
     old, new, entry = before.commands if before else {}, after.commands, after.entry
     if before:
@@ -64,7 +64,7 @@ def plan_lines(before: PluginVersion | None, after: PluginVersion) -> list[str]:
     return lines
 
 
-def _uses(found: PluginVersion) -> dict[str, list[str]]:
+def _uses(found: PluginContents) -> dict[str, list[str]]:
     """Return what a plugin uses, by kind: its hooks, variables, programs and so on."""
     commands = found.commands.values()
     needs = make_source(found.entry).needs(found)

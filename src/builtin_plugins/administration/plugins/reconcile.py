@@ -34,7 +34,7 @@ from builtin_plugins.plugins_folder.registry import (
     read_registry,
     registry_path,
 )
-from builtin_plugins.store import remove_abandoned
+from builtin_plugins.store.versions import remove_abandoned
 from host import HostError, OperationError, PluginError
 from host.run.importing import complete_import_path
 
@@ -95,7 +95,10 @@ def _clear(plugins_dir: str) -> None:
 
 
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
-    """Finish interrupted removals, but undo the removal of a package that is still installed."""
+    """Finish interrupted removals and undo interrupted first installations.
+
+    The entry of a package that is installed stays: it was not yet removed, or already installed.
+    """
     for entry in [one for one in registry.entries.values() if one.removing]:
         if entry.is_package and _is_installed(entry.name):
             registry.put(entry.replaced(removing=False))

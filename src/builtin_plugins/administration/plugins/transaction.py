@@ -18,7 +18,7 @@ from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder.directory import FILES
 from builtin_plugins.plugins_folder.registry import Registry, read_registry
-from builtin_plugins.store import STAGE, staging
+from builtin_plugins.store.versions import STAGE, staging
 from host import HostError, OperationError
 from host.cli.session import Session
 
@@ -68,6 +68,7 @@ def staged_change(session: Session, directory: str, seconds: float) -> Iterator[
     """Yield a change whose staging directory is in `directory`. Raises OSError."""
     messages = session.messages
     reporter = Reporter(messages.program, False, messages.debugging, session.environ)
+    reporter.color_mode, reporter.warned = messages.color_mode, messages.warned
     with ExitStack() as exits:
         area = exits.enter_context(staging(directory))
         os.mkdir(os.path.join(area, "version"))

@@ -11,7 +11,7 @@ from pathlib import Path
 from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands import sync
-from builtin_plugins.administration.plugins.plugin_version import read_version
+from builtin_plugins.administration.plugins.plugin_contents import read_contents
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction, staged_change
@@ -119,7 +119,7 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
     commands_dir = inside.installation.commands_dir
     entry = registry.Entry(name, "local")
-    found = read_version(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
+    found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
     lines = command_lines({" ": found.commands.items()})
     session.show_lines(f"commands: {len(found.commands)}", *lines)
     for problem in found.problems:

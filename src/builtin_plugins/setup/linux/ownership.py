@@ -7,7 +7,7 @@ unreadable file, because `setup` cannot know whether it made that file.
 import os
 
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, variable
-from builtin_plugins.store import STAGE, Store
+from builtin_plugins.store.versions import STAGE, Store
 from host import OperationError
 
 MARK = ".cli-setup"  # setup's own directory in a version; contains a file named after the tool

@@ -24,7 +24,7 @@ from builtin_plugins.io.files.undo import (
 from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import ownership
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, ToolSettings, variable
-from builtin_plugins.store import staging
+from builtin_plugins.store.versions import staging
 from host import HostError, Messages, OperationError, find_program
 
 _write_menu = partial(atomic.write_file, mode=0o644)

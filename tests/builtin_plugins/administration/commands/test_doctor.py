@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.store import STAGE
+from builtin_plugins.store.versions import STAGE
 from testing.installation import Made, Result, command
 from testing.terminal import on_terminal
 

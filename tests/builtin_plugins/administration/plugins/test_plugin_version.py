@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.administration.plugins.plugin_version import read_wheel
+from builtin_plugins.administration.plugins.plugin_contents import read_wheel
 from builtin_plugins.plugins_folder.registry import Entry
 from host.errors import OperationError
 from testing.plugin_sources import wheel

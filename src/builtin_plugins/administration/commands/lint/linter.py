@@ -9,7 +9,7 @@ from operator import attrgetter
 from builtin_plugins.administration.commands.lint import rules
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.plugin_version import misspelt_keys
+from builtin_plugins.administration.plugins.plugin_contents import misspelt_keys
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
@@ -24,7 +24,7 @@ from host.cli.session import Session
 from host.cli.variables import settings_names
 from host.run import read_regular
 from host.run.catalog import NOT_CATEGORIES, Catalog, reserved
-from host.run.command import SYSTEMS
+from host.run.definition import SYSTEMS
 from host.run.folders import FolderNode
 from host.run.installation import read_config
 from host.run.json_errors import offsets_of_keys, position_of_key

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.plugin_version import scan_python
+from builtin_plugins.administration.plugins.plugin_contents import scan_python
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
 from host.run import from_system, read_regular, why_outside

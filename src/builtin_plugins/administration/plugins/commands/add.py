@@ -1,12 +1,12 @@
 """`self plugin add`."""
 
-from builtin_plugins.administration.plugins.catalogue import listed_plugin
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import parse_source
+from builtin_plugins.administration.plugins.team_catalogue import listed_plugin
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
     registry_transaction,
@@ -86,7 +86,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 
 def _add_staged(
-    staged: PluginVersion, tx: Transaction, *, team: bool, force: bool, yes: bool
+    staged: PluginContents, tx: Transaction, *, team: bool, force: bool, yes: bool
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     session, entry = tx.session, staged.entry

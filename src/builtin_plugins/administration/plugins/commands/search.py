@@ -1,7 +1,7 @@
 """`self plugin search`."""
 
 from builtin_plugins.administration.pages import columns
-from builtin_plugins.administration.plugins.catalogue import fetch_catalogues
+from builtin_plugins.administration.plugins.team_catalogue import fetch_catalogues
 from host import OperationError, masked_text
 from host.cli.session import Session
 

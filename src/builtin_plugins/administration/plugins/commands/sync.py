@@ -6,7 +6,7 @@ from functools import partial
 
 from builtin_plugins.administration.plugins.collisions import check_collisions
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
@@ -82,7 +82,7 @@ def sync_plugin(
     entry: Entry,
     *,
     timeout: float,
-    show: Callable[[PluginVersion], None] = lambda _: None,
+    show: Callable[[PluginContents], None] = lambda _: None,
     dry_run: bool = False,
 ) -> None:
     """Call `show` with the recorded version of a plugin, then install exactly that version.

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.sources.base import ARCHIVES, PluginSource
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.transaction import Transaction
@@ -20,7 +20,7 @@ class ArchiveSource(PluginSource):
     def is_pinned(self) -> bool:
         return bool(self.entry.sha256)
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, tx: Transaction) -> PluginContents:
         sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), tx)
         return self.described(self.entry.replaced(sha256=sha256), tx, tx.files, self.entry.source)
 

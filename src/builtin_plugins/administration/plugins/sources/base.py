@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from packaging.requirements import Requirement
 
-from builtin_plugins.administration.plugins.plugin_version import (
-    PluginVersion,
+from builtin_plugins.administration.plugins.plugin_contents import (
+    PluginContents,
     is_package,
-    read_version,
+    read_contents,
     refuse_package,
     relocated,
 )
@@ -79,13 +79,13 @@ class PluginSource:
 
     # These methods fetch, build and read versions of the plugin.
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, tx: Transaction) -> PluginContents:
         """Stage a version without running any of the plugin's code."""
         raise NotImplementedError
 
     def described(
         self, entry: Entry, tx: Transaction, root: str, called: str = ""
-    ) -> PluginVersion:
+    ) -> PluginContents:
         """Return the staged version in the directory `root`, its entry completed from plugin.json.
 
         Problems name the source as `called`, not as `root`, because the staging directory `root`
@@ -96,9 +96,9 @@ class PluginSource:
         try:
             unread = entry.replaced(version="", description="", directory="", hooks="")
             plugin = read_plugin(root, unread)
-            found = read_version(plugin)
+            found = read_contents(plugin)
             if not (found.commands or found.has_python or found.problems or is_package(root)):
-                bare = read_version(plugin.replaced(scripts={}))  # treats scripts as commands
+                bare = read_contents(plugin.replaced(scripts={}))  # treats scripts as commands
                 if bare.commands and plugin.scripts is None:
                     found = bare.replaced(entry=plugin.entry.replaced(scripts={}))
         except HostError as error:
@@ -116,11 +116,11 @@ class PluginSource:
             )
         return found.replaced(entry=entry, problems=problems)
 
-    def build(self, tx: Transaction) -> PluginVersion:
+    def build(self, tx: Transaction) -> PluginContents:
         """Build and stage the package that `fetch` left unbuilt; this runs the package's code."""
         raise NotImplementedError
 
-    def kept_version(self, tx: Transaction) -> PluginVersion | None:
+    def kept_version(self, tx: Transaction) -> PluginContents | None:
         """Return the version that the entry records, None if it must be fetched first."""
         return None
 
@@ -129,15 +129,15 @@ class PluginSource:
         store = store_of(plugins_dir, self.entry.name)
         return store.current == self.entry.version_dir and os.path.isdir(store.link)
 
-    def current_version(self, plugins_dir: str) -> PluginVersion:
+    def current_version(self, plugins_dir: str) -> PluginContents:
         """Return the current version; its contents are empty if they cannot be read."""
         try:
             root = os.path.join(plugins_dir, self.entry.name)
-            return read_version(read_plugin(root, self.entry))
+            return read_contents(read_plugin(root, self.entry))
         except (HostError, OSError):
-            return PluginVersion(self.entry)
+            return PluginContents(self.entry)
 
-    def needs(self, found: PluginVersion) -> list[Requirement]:
+    def needs(self, found: PluginContents) -> list[Requirement]:
         """Return the packages that a version with these contents needs in this environment."""
         return []
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
@@ -48,7 +48,7 @@ class GitSource(PluginSource):
         head, objects = os.path.join(path, "HEAD"), os.path.join(path, "objects")
         return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, tx: Transaction) -> PluginContents:
         entry = fetch_commit(self.entry, self.address, tx, tx.files)
         return self.described(entry, tx, tx.files, entry.source)
 

@@ -3,7 +3,7 @@
 import os
 from contextlib import ExitStack
 
-from builtin_plugins.administration.plugins.plugin_version import PluginVersion
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
@@ -18,7 +18,7 @@ class LocalSource(PluginSource):
     def address_of_directory(path: str) -> str:
         return path
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, tx: Transaction) -> PluginContents:
         source, root = self.address, os.path.realpath(self.address)
         plugins_dir = os.path.realpath(tx.plugins_dir)
         if os.path.dirname(root) == plugins_dir:

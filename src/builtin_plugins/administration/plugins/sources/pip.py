@@ -15,8 +15,8 @@ from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
-from builtin_plugins.administration.plugins.plugin_version import (
-    PluginVersion,
+from builtin_plugins.administration.plugins.plugin_contents import (
+    PluginContents,
     is_package,
     read_installed,
     read_wheel,
@@ -89,7 +89,7 @@ class PipSource(PluginSource):
         versions = self.requirement.specifier  # empty for a repository
         return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
 
-    def fetch(self, tx: Transaction) -> PluginVersion:
+    def fetch(self, tx: Transaction) -> PluginContents:
         complete_import_path()
         check_venv()
         os.mkdir(tx.files)
@@ -104,7 +104,7 @@ class PipSource(PluginSource):
                 what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
                 raise PluginError(what)
             entry = found.replaced(source=self.entry.source, name=name)
-            return PluginVersion(entry, unbuilt=True)
+            return PluginContents(entry, unbuilt=True)
         requirement = parse_requirement(str(self.requirement))
         if version := self.entry.version:
             try:
@@ -119,15 +119,15 @@ class PipSource(PluginSource):
         path, sha256, version = package_index.find(requirement, self.entry.sha256, tx)
         if path:
             return _staged(path, self.entry.replaced(sha256=sha256))
-        return PluginVersion(self.entry.replaced(name=name, version=version), unbuilt=True)
+        return PluginContents(self.entry.replaced(name=name, version=version), unbuilt=True)
 
-    def _fetch_wheel(self, tx: Transaction) -> PluginVersion:
+    def _fetch_wheel(self, tx: Transaction) -> PluginContents:
         name = os.path.basename(self.address.partition("?")[0])
         path = os.path.join(tx.files, name)
         sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
         return _staged(path, self.entry.replaced(sha256=sha256))
 
-    def build(self, tx: Transaction) -> PluginVersion:
+    def build(self, tx: Transaction) -> PluginContents:
         entry = self.entry
         tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
         if self.repository:
@@ -136,13 +136,13 @@ class PipSource(PluginSource):
         path, sha256 = package_index.build(exact, entry.sha256, tx)
         return _staged(path, entry.replaced(sha256=sha256))
 
-    def kept_version(self, tx: Transaction) -> PluginVersion | None:
+    def kept_version(self, tx: Transaction) -> PluginContents | None:
         try:
             return self._wheel(tx)[0] if self.entry.version_dir else None
         except OperationError:
             return None
 
-    def _wheel(self, tx: Transaction) -> tuple[PluginVersion, str]:
+    def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
         """Return the contents of the staged or kept wheel, and its directory."""
         kept = store_of(tx.plugins_dir, self.entry.name).link_target(self.entry.version_dir)
         for directory in (tx.files, kept):
@@ -156,10 +156,10 @@ class PipSource(PluginSource):
         is_version = there is not None and there == (entry.version or there)
         return is_version and entry.commit in ("", distributions.installed_commit(entry.name))
 
-    def current_version(self, plugins_dir: str) -> PluginVersion:
+    def current_version(self, plugins_dir: str) -> PluginContents:
         return read_installed(self.entry)
 
-    def needs(self, found: PluginVersion) -> list[Requirement]:
+    def needs(self, found: PluginContents) -> list[Requirement]:
         return list(distributions.needed(found.requires, self._extras()))
 
     def _extras(self) -> Collection[str]:
@@ -213,7 +213,7 @@ def _checkout(tx: Transaction) -> str:
     return os.path.join(tx.area, "files")
 
 
-def _staged(path: str, entry: Entry) -> PluginVersion:
+def _staged(path: str, entry: Entry) -> PluginContents:
     """Return the plugin in a wheel, its entry completed. Raises HostError for an unusable wheel."""
     found = read_wheel(path, entry)
     name = found.entry.name

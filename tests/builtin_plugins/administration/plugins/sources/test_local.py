@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from testing.installation import Made, command
+from testing.machine import needs
 from testing.plugin_sources import (
     TELLTALE,
     Repository,
@@ -478,3 +480,38 @@ def test_a_directory_of_categories_that_comes_later_is_noticed(install: Install)
     write_tree(made.root / "plugins/acme/in/there", plugin_files())
     assert made.run("demo", "hi").all == (0, "hi\n", "")
     assert listed(made)["acme"]["state"] == "enabled"
+
+
+def test_an_addition_that_is_killed_leaves_nothing_or_all(install: Install, tmp_path: Path) -> None:
+    """A link alone would become a plugin, but without the prefix that `add` recorded."""
+    needs("strace")
+    source = tmp_path / "bin"
+    write_tree(source, {"acme-hello": "#!/bin/sh\necho hello\n"})
+    (source / "acme-hello").chmod(0o755)
+    renames = "rename,renameat,renameat2"
+    outcomes = []
+    for number in range(1, 30):
+        made = install()
+        inject = f"inject={renames}:signal=KILL:when={number}"
+        done = subprocess.run(
+            [
+                *("strace", "-f", "-qqq", "-o", "/dev/null", "-e", f"trace={renames}"),
+                *("-e", inject, made.launcher, "self", "plugin", "add", source),
+                *("--prefix", "acme-", "--name", "tools"),
+            ],
+            env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+            capture_output=True,
+            check=False,
+        )
+        runs = made.run("hello").status == 0
+        written = (made.root / "plugins/registry.json").exists()
+        entry = registry(made).get("tools") if written else None
+        assert bool(entry) == runs == os.path.lexists(made.root / "plugins/tools")
+        assert entry is None or entry["scripts"] == {"prefix": "acme-"}
+        assert entry is None or not entry.get("removing")
+        outcomes.append(runs)
+        if done.returncode == 0:
+            break
+    assert done.returncode == 0
+    assert len(outcomes) > 3
+    assert False in outcomes

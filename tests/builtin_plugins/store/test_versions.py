@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.store import STAGE, Store, abandoned, staging
+from builtin_plugins.store.versions import STAGE, Store, abandoned, staging
 from host.errors import OperationError
 from testing.machine import PATHS
 
@@ -146,7 +146,7 @@ def test_the_lock_is_of_the_directory_that_is_there(tmp_path: Path) -> None:
     program = (
         "import os, sys\n"
         "from contextlib import suppress\n"
-        "from builtin_plugins.store import Store, staging\n"
+        "from builtin_plugins.store.versions import Store, staging\n"
         "from host import HostError\n"
         "store = Store(sys.argv[1], sys.argv[1] + '/current', lambda _: False)\n"
         "for _ in range(600):\n"

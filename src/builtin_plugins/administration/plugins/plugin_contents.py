@@ -42,7 +42,7 @@ _METADATA = ("Name", "Version", "Summary")
 _NONE: Mapping[Words, Definition] = {}
 
 
-class PluginVersion(Record):
+class PluginContents(Record):
     """A version of a plugin: its entry, and its contents as far as its files show them.
 
     `commands` maps the words of each command to its definition. `hooks` and `declared` hold the
@@ -69,7 +69,7 @@ class PluginVersion(Record):
         return bool(self.names or self.entry.hooks)
 
 
-def read_version(plugin: DirectoryPlugin) -> PluginVersion:
+def read_contents(plugin: DirectoryPlugin) -> PluginContents:
     """Return the contents of a directory plugin.
 
     Raises PluginError if its plugin.json names a missing file.
@@ -94,7 +94,7 @@ def read_version(plugin: DirectoryPlugin) -> PluginVersion:
         if isinstance(node, FolderNode) and tree.scripts is not None
         for one in left_out(node)
     )
-    return PluginVersion(plugin.entry, commands, *scan_python(code), problems, ignored)
+    return PluginContents(plugin.entry, commands, *scan_python(code), problems, ignored)
 
 
 def scan_python(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
@@ -115,7 +115,7 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     return fields.misspelt()
 
 
-def read_wheel(path: str, entry: Entry) -> PluginVersion:
+def read_wheel(path: str, entry: Entry) -> PluginContents:
     """Return the plugin in the wheel at `path`, with its entry completed.
 
     Raises OperationError if the file is not a valid wheel.
@@ -147,16 +147,16 @@ def _check_record(found: Any, root: str) -> None:
         raise ValueError(f"its RECORD does not list {min(unlisted)}")
 
 
-def read_installed(entry: Entry) -> PluginVersion:
+def read_installed(entry: Entry) -> PluginContents:
     """Return the contents of an installed distribution, empty if they cannot be read."""
     found = find_distribution(entry.name)
     try:
-        return _of_distribution(found, entry) if found else PluginVersion(entry)
+        return _of_distribution(found, entry) if found else PluginContents(entry)
     except (OSError, ValueError):
-        return PluginVersion(entry)
+        return PluginContents(entry)
 
 
-def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
+def _of_distribution(found: Any, entry: Entry) -> PluginContents:
     """Return the contents of an installed or unpacked distribution.
 
     Raises ValueError or OSError if its files are unreadable or invalid.
@@ -174,7 +174,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginVersion:
         for one in names
         if one.removesuffix(".py").removesuffix("/__init__") in modules
     )
-    return PluginVersion(
+    return PluginContents(
         entry,
         commands,
         *scan_python(code),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from host.errors import DefinitionError, InstallationError, Problem
 from host.run import read_regular
-from host.run.command import (
+from host.run.definition import (
     SYSTEM_OS,
     SYSTEMS,
     is_reference,

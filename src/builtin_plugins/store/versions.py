@@ -1,0 +1,185 @@
+"""Several versions of a directory; one link, replaced by a rename, selects the current one.
+
+    <directory>/<version>      a complete version
+    <directory>/.cli-stage-…   a version that is being made or removed
+    <link>                     points to the current version, or to `inside` in it
+
+A version is made in a stage, a temporary directory (`staging`), moved to its final path (`commit`),
+made current (`activate`) and removed when it is neither current nor kept (`collect`). A directory
+with a version's name is always complete, because it is added and removed by one rename. An
+interrupted change therefore leaves the old version or the new one. It may also leave stages, which
+the next `collect` removes.
+"""
+
+import os
+import shlex
+from collections.abc import Callable, Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+from builtin_plugins.io.files import atomic
+from builtin_plugins.io.files.file_lock import file_lock
+from builtin_plugins.io.files.undo import undoing
+from host import OperationError
+
+STAGE = ".cli-stage-"  # prefix of a stage's name
+
+
+class Store:
+    """The versions in `directory`, and the `link` to the current one.
+
+    The link points to the version, or to the directory `inside` it if that is not "".
+    `is_own(path)` returns whether this program made the directory at `path`; it leaves others
+    alone. Every method except `current`, `path` and `versions` requires a file lock:
+    `exclusive`, or a wider one that the caller holds. All methods raise OSError.
+    """
+
+    def __init__(
+        self, directory: str, link: str, is_own: Callable[[str], bool], inside: str = ""
+    ) -> None:
+        self.directory = directory
+        self.link = link
+        self._is_own = is_own
+        self._inside = inside
+
+    def path(self, version: str) -> str:
+        """Return the path of a version, which may not exist."""
+        return os.path.join(self.directory, version)
+
+    def link_target(self, version: str) -> str:
+        """Return the path to which the link points while `version` is the current one."""
+        return os.path.join(self.path(version), self._inside).rstrip("/")
+
+    @property
+    def current(self) -> str:
+        """The version that the link points to, even if its directory is missing, or ""."""
+        if not os.path.islink(self.link):
+            return ""
+        target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
+        version = os.path.relpath(target, self.directory).partition("/")[0]
+        return version if self.link_target(version) == os.path.normpath(target) else ""
+
+    def versions(self, without: Collection[str] = ()) -> list[str]:
+        """Return the complete versions, sorted, except those in `without`."""
+        names = sorted(os.listdir(self.directory)) if atomic.is_real_dir(self.directory) else []
+        candidates = [one for one in names if not one.startswith(".") and one not in without]
+        paths = {one: self.path(one) for one in candidates}
+        return [one for one, at in paths.items() if atomic.is_real_dir(at) and self._is_own(at)]
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Hold the file lock on this store. Raises OperationError if another process has it.
+
+        The directory and its missing parents are made; at the end, they are removed if empty.
+        """
+        with undoing() as undo:
+            atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
+            atomic.make_directory(self.directory, 0o755)  # no undo: another process may lock it
+            with file_lock(self.directory):
+                try:
+                    yield
+                finally:
+                    with suppress(OSError):
+                        os.rmdir(self.directory)
+            if not os.path.lexists(self.directory):
+                undo.close()
+
+    def commit(self, staged: str, version: str, undo: ExitStack) -> None:
+        """Flush a staged directory to the disk and move it to its final path.
+
+        A version of the same name is replaced; it must not be in use.
+        """
+        atomic.sync_file_system(staged)
+        if os.path.lexists(self.path(version)):
+            _move(self.path(version), self._grave(version), undo)
+        _move(staged, self.path(version), undo)
+        atomic.sync_directory(self.directory)
+
+    def activate(self, version: str, undo: ExitStack) -> None:
+        """Make a version the current one, atomically; if it is "", remove the link."""
+        former = self.current
+        self._point(version)
+        undo.callback(self._point, former)
+
+    def _point(self, version: str) -> None:
+        if version:
+            above = os.path.dirname(self.link)
+            atomic.write_link(self.link, os.path.relpath(self.link_target(version), above))
+        elif os.path.islink(self.link):
+            os.unlink(self.link)
+        atomic.sync_directory(os.path.dirname(self.link))
+
+    def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
+        """Remove every version that is neither current nor in `keep`, and abandoned stages.
+
+        Returns an error for each that cannot be removed.
+        """
+        atomic.discard(atomic.temporary(self.link))
+        unused = map(self.path, self.versions({self.current, *keep}))
+        paths = [*unused, *abandoned(self.directory)]
+        return [problem for path in paths for problem in self._remove(path)]
+
+    def _remove(self, path: str) -> Iterator[OperationError]:
+        """Remove a stage or a version; a version becomes a stage first. Yield the error, if any."""
+        name = os.path.basename(path)
+        try:
+            if not name.startswith(STAGE):
+                grave = self._grave(name)
+                os.rename(path, grave)
+                path = grave
+            atomic.remove_path(path)
+        except OSError as failure:
+            why = f"{path} cannot be removed: {failure.strerror}"
+            yield OperationError(why, f"rm -r {shlex.quote(path)}")
+
+    def _grave(self, version: str) -> str:
+        path = self.path(f"{STAGE}{version}")
+        while os.path.lexists(path):
+            path += "+"
+        return path
+
+
+@contextmanager
+def staging(directory: str) -> Iterator[str]:
+    """Yield a new private directory in `directory`, locked to mark it as in use.
+
+    The directory is removed at the end of the block. First, the directories that interrupted
+    changes left are removed. Raises OSError.
+    """
+    import tempfile  # imported here because listings load this module
+
+    remove_abandoned(directory)
+    try:
+        path = tempfile.mkdtemp(prefix=STAGE, dir=directory)
+    except OSError as failure:
+        raise OSError(failure.errno, failure.strerror, directory) from None
+    try:
+        with file_lock(path):
+            yield path
+    finally:
+        with suppress(OSError):
+            atomic.remove_path(path)
+
+
+def remove_abandoned(directory: str) -> None:
+    """Remove the stages of interrupted changes from a directory, as far as possible."""
+    for path in abandoned(directory):
+        with suppress(OSError):
+            atomic.remove_path(path)
+
+
+def abandoned(directory: str) -> list[str]:
+    """Return the unlocked stages in `directory`: interrupted changes left them."""
+    names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
+    stages = [os.path.join(directory, name) for name in names if name.startswith(STAGE)]
+    return [path for path in stages if _is_free(path)]
+
+
+def _is_free(path: str) -> bool:
+    with suppress(OperationError), file_lock(path):
+        return True
+    return False
+
+
+def _move(one: str, other: str, undo: ExitStack) -> None:
+    os.rename(one, other)
+    undo.callback(os.rename, other, one)
