@@ -89,7 +89,7 @@ main()
         (["a"], 44, set()),
         (["--complete", "zsh", "a", ""], 24, set()),
         (["self", "list", "--format", "json"], 48, {"json", "re", "functools", "typing", "site"}),
-        (["self", "plugin", "list"], 49, {"json", "re", "functools", "typing", "signal", "site"}),
+        (["self", "plugin", "list"], 50, {"json", "re", "functools", "typing", "signal", "site"}),
         (["self", "which", "a", "b"], 44, {"re", "functools", "typing", "site"}),
         (["--complete", "zsh", "self", "plugin", "remove", ""], 29, set()),
     ],

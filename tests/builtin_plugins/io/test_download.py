@@ -99,7 +99,7 @@ def test_a_bad_answer_leaves_no_file(
     name: str, site: httpserver.Site, target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer, expected = BAD_ANSWERS[name]
-    monkeypatch.setattr(downloads, "_FIRST_PAUSE", 0.05)
+    monkeypatch.setattr(downloads, "_PAUSE_SECONDS", 0.05)
     if name == "stall":
         monkeypatch.setattr(downloads, "_STALL_SECONDS", 0.5)
     with pytest.raises(OperationError, match=expected) as failure:

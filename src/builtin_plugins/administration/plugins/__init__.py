@@ -10,8 +10,8 @@ install and write (`registry_transaction`). The registry may change in between. 
 killed, the next command calls `reconcile`, which repairs what is left:
 
     killed while fetching        the staging directory is removed
-    killed while installing      entry, link and version are removed, because the entry has
-                                 `removing`; a package that is already installed is kept
+    killed while installing      link and version are removed, and an entry with `removing`; a
+                                 package that is already installed is kept
     killed while updating        the link leads to the old version again; the new one is removed
     killed while removing        the removal is finished, because the entry has `removing`
 

@@ -12,7 +12,13 @@ from builtin_plugins.administration.plugins.transaction import Transaction, regi
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
-from builtin_plugins.plugins_folder.registry import NAME_RULE, Entry, is_plugin_name, read_registry
+from builtin_plugins.plugins_folder.registry import (
+    KINDS,
+    NAME_RULE,
+    Entry,
+    is_plugin_name,
+    read_registry,
+)
 from host import HostError, PluginError
 from host.cli.session import Session
 
@@ -47,8 +53,8 @@ def install(
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
-    The entry of a new plugin is marked first, so that the next change can undo an interrupted
-    installation.
+    The entry of a new package or linked directory is marked first, so that the next change can
+    undo an interrupted installation. A new version of the other kinds is only a directory.
 
     With `team`, its entry goes into the registry that a team shares. Returns False, and changes
     nothing, if another process has just installed the same version. Raises HostError if the plugin
@@ -71,7 +77,7 @@ def install(
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
-        if there is None:
+        if there is None and KINDS[entry.kind] != "versions":
             registry.put(entry.replaced(removing=True), team=team)
             write_registry(tx.plugins_dir, registry)
         _keep(tx, entry, undo)
