@@ -59,7 +59,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "text: a b: [y]: name was changed"]),
     "positional required": (
         {"args": [{"name": "x"}]}, {"args": [{"name": "x", "required": True}]}, [
-        "breaking: a b: <x>: the requirement to give a value was added"]),
+        "breaking: a b: <x>: the obligation to give the argument was added"]),
     "short": (_args(short="-a"), _args(short="-b"), [
         "breaking: a b: -b, --n N: the short form -a was removed",
         "compatible: a b: -b, --n N: the short form -b was added"]),

@@ -225,7 +225,7 @@ def layers_of(
     environ: "Mapping[str, str]",
     given: "Mapping[str, str] | None" = None,
 ) -> Layers:
-    """Return the layers of a command's run before any source is read.
+    """Return the layers for a command's run, without the values of its sources.
 
     `environ` is the caller's; `given` has the variables of the declared arguments, by default
     those of an empty command line.

@@ -136,7 +136,7 @@ def _argument_profile(argument: Argument) -> _Profile:
         "default": facts.default(argument),
     }
     demands = {
-        "requirement to give a value": own("required"),
+        "obligation to give the argument": own("required"),
         "restriction to choices": [""] if choices else (),
         "type": () if argument.type in ("", "string", "path") else [argument.type],
         "pattern": own("pattern"),

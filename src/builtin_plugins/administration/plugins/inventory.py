@@ -90,7 +90,7 @@ def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
 
 
 def find_plugin(plugins: list[KnownPlugin], name: str) -> KnownPlugin | None:
-    """Return the plugin with that name or an entry point of that name, None if there is none."""
+    """Return the plugin that has this name, or an entry point of this name, or None."""
     exact = (plugin for plugin in plugins if plugin.entry.name == name)
     by_entry_point = (plugin for plugin in plugins if name in (one.name for one in plugin.in_lock))
     return next(chain(exact, by_entry_point), None)

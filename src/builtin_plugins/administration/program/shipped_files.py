@@ -98,7 +98,7 @@ def is_checkout(root: str) -> bool:
 
 
 def cli_json(program: str) -> bytes:
-    """Return the shipped cli.json with the name `program`."""
+    """Return the content of the shipped cli.json, with `program` as its name."""
     content = Path(_skeleton(), CLI_JSON).read_bytes()
     if program == "cli":
         return content
