@@ -47,7 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def installer(address: str) -> str:
-    """Return the site's install.sh: it installs the program, makes an installation and links it."""
+    """Return the site's install.sh: it installs the program and creates a linked installation."""
     steps = """\
 "$env/bin/cli" self init "$@"
   bin=$HOME/.local/bin

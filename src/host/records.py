@@ -147,7 +147,7 @@ class Variable(Record):
     rank      1 for the caller's environment, 2 for `envs`, 3 for settings.conf, 4 for `.env`
               files, 4.5 for `secrets`, and from 2 to 4 for plugins; 0 for variables that describe
               the run, such as COMMAND_NAME (`self env --format json` shows null for 0)
-    shadows   weaker variables of the same name, strongest first
+    shadows   variables of the same name with lower ranks, the highest rank first
     """
 
     name: str

@@ -68,9 +68,10 @@ def unknown_in(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    Suggestions are `self` commands and `others`, from the first of these rules that finds any:
-    1. below the root, `self` commands with the word as a synonym; 2. such commands, and equal
-    names in any category; 3. similar names in this category; 4. very similar names in any category.
+    `self` commands and `others` are suggested by the first of these rules that finds any:
+    1. in a category, `self` commands with the word as a synonym; 2. `self` commands with the word
+    as a synonym, and commands with this name in any category; 3. similar names in this category;
+    4. very similar names in any category.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted(dict.fromkeys([("help",), *others, *(one.words for one in own)]), key=len)

@@ -165,7 +165,7 @@ class Catalog:
         return self._projects
 
     def _folders(self) -> "list[AnyNode]":
-        """Return new root nodes, because each node reads its folder only once."""
+        """Return new root nodes; a used node would miss later changes of its folder."""
         return [FolderNode(one, self._read) for one in self._lock.trees]
 
     def _in_projects(self) -> "list[AnyNode]":

@@ -160,7 +160,7 @@ class SourceReader(Record):
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
     def secrets(self) -> None:
-        """Offer the secrets that no other source sets, as references unless `resolves` is true.
+        """Offer the secrets that no other source sets; without `resolves`, their references.
 
         Raises SourceError.
         """

@@ -91,7 +91,7 @@ class _Expansion:
         return "".join(parts), end
 
     def quote(self, position: int, inside: bool) -> tuple[str, int]:
-        """Return the text that a backslash or backtick quotes, or a literal `}`."""
+        """Return the literal text at `position`: after a backslash, in backticks, or a `}`."""
         text = self.text
         character, following = text[position], text[position + 1 : position + 2]
         if character == "`":

@@ -95,8 +95,8 @@ def _answer() -> None:
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
     """Raise PluginError if commands already exist; with `force`, only warn about them.
 
-    `taken` maps a line about each existing command to whether that command would still run. If it
-    would not, PluginError is raised even with `force`.
+    `taken` has a line of text for each existing command, with true if that command would still
+    run. If one would not, PluginError is raised even with `force`.
     """
     for line, is_kept in taken.items():
         if not is_kept:

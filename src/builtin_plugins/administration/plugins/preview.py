@@ -29,7 +29,7 @@ def preview(session: Session, former: Entry | None, found: PluginContents) -> No
 
 
 def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
-    """Warn if a change of an installed package takes effect in other installations."""
+    """Warn if a change to an installed package also affects other installations."""
     if not entry.is_package or installed_version(entry.name) is None:
         return
     if others := other_installations(session.layout.root, session.environ):
