@@ -16,7 +16,7 @@ import time
 from host.errors import HostError
 from host.run import definition as definition_files
 from host.run.definition import SYSTEM_OS, Definition
-from host.run.lock import checksum, own_content, stamp
+from host.run.lock import checksum, own_content, stamp, stamp_numbers
 from host.run.replace_file import replace
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ class DefinitionIndex:
 
     def read_definition(self, path: str) -> Definition:
         """Return what `host.run.definition.read_definition` returns, from the index if possible."""
-        now = _stamp(path)
+        now = stamp_numbers(path)
         item = self._items.get(path)
         if item is not None and item[0] == now:
             return KnownDefinition(path, *item[1:])
@@ -83,15 +83,6 @@ class DefinitionIndex:
             except (HostError, OSError):
                 pass
         return {}
-
-
-def _stamp(path: str) -> tuple[int, ...]:
-    """Return numbers that change with the file at `path`, or () if it is missing."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 class KnownDefinition(Definition):

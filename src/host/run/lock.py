@@ -4,8 +4,7 @@
 file has four parts: a line with the format and checksum, a line of JSON that every run reads, a
 line of JSON for listings and declared commands, and a line for each definition that a plugin
 declares in code. It contains paths, names and these definitions, but never values of variables
-and never code. A lock is rejected if it does not match its checksum, or if the stamp of a file or
-directory that was read has changed. Then it is rebuilt from the plugins.
+and never code. If the checksum or a stamp is wrong, the lock is rebuilt from the plugins.
 """
 
 import _imp
@@ -41,8 +40,7 @@ class Tree(Record):
 class Declared(Record):
     """A command or category declared in code: its words, and its definition as JSON.
 
-    A run reads all declared commands with the lock but needs at most one, so `json` is parsed on
-    first access. `runs` is false for a category.
+    `json` is parsed on first access, as few are needed. `runs` is false for a category.
     """
 
     words: tuple[str, ...]
@@ -178,11 +176,16 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
 
 def stamp(path: str) -> str:
     """Return a string that changes with the file or directory at `path`, or "" if it is missing."""
+    return " ".join(map(str, stamp_numbers(path)))
+
+
+def stamp_numbers(path: str) -> tuple[int, ...]:
+    """Return the numbers in the stamp of `path`: two times in ns, the size and the inode."""
     try:
         status = posix.stat(path)
     except OSError:
-        return ""
-    return f"{status.st_mtime_ns} {status.st_ctime_ns} {status.st_size} {status.st_ino}"
+        return ()
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def read_lock(paths: "Iterable[str]", key: str) -> Lock | None:
