@@ -46,13 +46,13 @@ def _file(name: str) -> Path:
 
 
 class _Schema:
-    """The definitions with which the references of a schema are resolved."""
+    """Resolves the references (`$ref`) of a schema with the given definitions."""
 
     def __init__(self, definitions: dict[str, Any]) -> None:
         self._definitions = definitions
 
     def whole(self, node: dict[str, Any]) -> dict[str, Any]:
-        """Return a node merged with the definition that it refers to; its own keys win."""
+        """Return a schema node merged with the definition that it refers to; its own keys win."""
         name = node.get("$ref", "").rpartition("/")[2]
         if not name:
             return node
@@ -63,7 +63,7 @@ class _Schema:
         return {**found, **node, "properties": properties}
 
     def kind(self, node: dict[str, Any]) -> str:
-        """Return the type of a value in words."""
+        """Return in words the type of the value that a schema node describes."""
         node = self.whole(node)
         if "enum" in node:
             return ", ".join(f"`{one}`" for one in node["enum"] if one)
@@ -79,7 +79,7 @@ class _Schema:
 
 
 def _tables(schema: _Schema, node: dict[str, Any], heading: str) -> Iterator[str]:
-    """Yield the table of an object's keys, and one for each key that holds objects."""
+    """Yield a table of the keys of the object `node`, and one for each key that holds objects."""
     whole = schema.whole(node)
     inner: list[tuple[str, dict[str, Any]]] = []
     if heading:

@@ -47,7 +47,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def installer(address: str) -> str:
-    """Return the site's install.sh: it installs the program and creates a linked installation."""
+    """Return install.sh for the site at `address`: it installs the program and runs `self init`."""
     steps = """\
 "$env/bin/cli" self init "$@"
   bin=$HOME/.local/bin
@@ -130,7 +130,7 @@ def commands_of(session: str) -> str:
 
 
 def self_page() -> Iterator[str]:
-    """Yield the page with the help text of every `self` command."""
+    """Yield the parts of the page with the help text of every `self` command."""
     yield "# The `self` commands\n\nThis page shows the help page of each `self` command.\n"
     with tempfile.TemporaryDirectory() as directory:
         environ = {
