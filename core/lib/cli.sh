@@ -21,7 +21,7 @@
 # shellcheck source=config.sh
 command -v __cli_json_field >/dev/null || . "${__cli_lib:-${LIB_DIR:-${BASH_SOURCE[0]%/*}}}/config.sh"
 
-# The directory at the start: a relative script path refers to it, even after a cd.
+# The working directory at the start of the script: a relative script path is relative to it.
 : "${__cli_start=${PWD-.}}"
 
 build_command_path() {
@@ -89,7 +89,7 @@ get_command_config_file() {
   esac
 }
 
-# Prints the program's name as the user called it. The framework passes the name to
+# Prints the program's name as the user typed it. The framework passes the name to
 # bash; in other shells, it is the name of the launcher in core/.
 __cli_program_name() {
   if [ -n "${__cli_program:-${CLI_PROGRAM-}}" ]; then

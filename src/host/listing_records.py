@@ -103,7 +103,7 @@ class Category(Record):
 class Listing(Record):
     """The contents of the root or of a category; with `deep`, also those of its subcategories.
 
-    program       the program's name as the user called it
+    program       the program's name as the user typed it
     words         the words of the category, or () for the root
     name, description, version   the heading; only the root has a version
     categories    the subcategories, sorted by words; with `deep`, on all levels

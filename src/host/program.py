@@ -34,7 +34,7 @@ class Program:
             print(" ".join(command.words), command.definition.description)
         program.run(("deploy", "status"), ["--short"])
 
-    name           the name of the executable as the user called it
+    name           the name of the executable as the user typed it
     root           the directory of the installation
     version        the version in cli.json
     commands_dir   the directory of the installation's own commands

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 class Installation(Record):
     """The paths of the running installation, all absolute.
 
-    program                   the program's name as the user called it
+    program                   the program's name as the user typed it
     root                      the directory of the installation
     commands_dir, plugins_dir, config_dir   its directories `commands`, `plugins` and `config`
     """
@@ -119,7 +119,7 @@ class BrokenPlugin(Record):
 
 
 class PluginFile(Record):
-    """A plugin that is a Python file with hookimpls, at `path`; messages show its `origin`."""
+    """A plugin that is a Python file with hooks, at `path`; messages show its `origin`."""
 
     name: str
     origin: str

@@ -25,7 +25,7 @@ def discover_commands(installation):
 
 @hookimpl
 def env_sources(installation):
-    """Declare the team's greetings.env for our own commands, with the rank of `.env` files."""
+    """Declare the team's greetings.env for the plugin's commands, with the rank of `.env` files."""
     file = str(Path(installation.config_dir) / "greetings.env")
     yield EnvSource("greetings", rank=4, files=(file,), words=("greetings",))
 

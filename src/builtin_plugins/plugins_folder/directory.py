@@ -32,7 +32,7 @@ class DirectoryPlugin(Record):
     """A plugin's directory `root`, and its entry, completed from plugin.json.
 
     `tree` is the directory that contains the categories. `hooks_file` is a Python file with
-    hookimpls, "" for none. `scripts` is None if only folders are commands; otherwise, it may have
+    hooks, "" for none. `scripts` is None if only folders are commands; otherwise, it may have
     the keys "prefix" and "split". `problem` is the reason why the plugin is ignored, or None.
     """
 
