@@ -135,7 +135,8 @@ def test_an_existing_entry_is_never_widened_without_options(
     assert (done.returncode, done.stderr, path.read_text()) == (0, "", narrow)
     assert done.stdout == (
         f"{client}: {path} already has cli with --read-only 'show/i*'; "
-        "to serve all commands: cli mcp uninstall, then install\n"
+        f"to serve all commands: cli mcp uninstall --client {client} && "
+        f"cli mcp install --client {client}\n"
     )
     printed = cli.run(*call, "--print").stdout
     assert printed == f"{client}: {path}\n{narrow}"

@@ -39,7 +39,7 @@ def test_pass(store: Cli) -> None:
     ("reference", "reason"),
     [
         ("pass:team", "team is a folder in pass; name an entry"),
-        ("pass:team/web#pin", "the entry has no line pin: …"),
+        ("pass:team/web#pin", 'the entry has no line "pin: …"'),
         ("pass:#user", "expected pass:NAME or pass:NAME#FIELD"),
         ("pass:--clip", "expected pass:NAME or pass:NAME#FIELD"),
         ("pass:../web", "pass ended with status 1: Error: You've attempted to pass a sneaky path "
@@ -186,12 +186,12 @@ def test_keyring_fails_in_one_line(keyring: Cli) -> None:
 
 def test_keyring_is_not_installed(cli: Cli) -> None:
     program = (
-        "import sys; sys.modules['keyring'] = None\n"
+        "import sys; sys.modules['keyring'] = None; sys.argv = ['/x/core/acme fleet run']\n"
         "from cli_host_secrets.system_keyring import resolve\n"
         "try: resolve(['keyring:a/b'], {})\n"
         "except Exception as failure: print(failure)\n"
     )
     assert cli.tool(sys.executable, "-c", program) == (
-        "the library keyring is not installed; remove the plugin, then: "
-        "self plugin add 'pip:cli-host-secrets[keyring]'\n"
+        "the keyring library is not installed; run: acme self plugin remove cli-host-secrets && "
+        "acme self plugin add 'pip:cli-host-secrets[keyring]'\n"
     )

@@ -125,10 +125,7 @@ def _json_text(document: Mapping[str, Any], before: str) -> str:
 
 
 def _with_comments_below(before: str, after: str) -> str:
-    """Return `after` with the comments at the end of the removed text.
-
-    The comments belong to the next table, but tomlkit assigns them to the removed one.
-    """
+    """Return `after` with the comments above the next table, which tomlkit removed as well."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     pairs = enumerate(zip_longest(old, new))
     start = next(number for number, (one, other) in pairs if one != other)

@@ -15,7 +15,7 @@ _STEP = 0.02
 
 
 class Guard:
-    """The server's side of the guard. Failed writes matter only after SIGKILL and are ignored."""
+    """The server's side. A failed write is ignored: only a killed server needs the guard."""
 
     def __init__(self) -> None:
         self._pipe = -1

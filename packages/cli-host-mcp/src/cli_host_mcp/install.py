@@ -51,7 +51,10 @@ def command(
         if after != before:
             return after, f"{name} was written to {path}; restart the assistant"
         kept = f" with {shlex.join(map(str, entry['args'][2:]))}" if entry["args"][2:] else ""
-        hint = f"; to serve all commands: {program.name} mcp uninstall, then install"
+        which = f"--client {client.name}"
+        which += f" --name {shlex.quote(name)}" if name != program.name else ""
+        calls = [f"{program.name} mcp {word} {which}" for word in ("uninstall", "install")]
+        hint = f"; to serve all commands: {' && '.join(calls)}"
         return after, f"{path} already has {name}{kept}{hint if kept and not options else ''}"
 
     if only_print and not names:
@@ -107,7 +110,7 @@ def change_each(
 
 
 def _entry(client: Client, before: str, name: str, argv: Sequence[str]) -> dict[str, Any]:
-    """Return the entry to write. Raises ValueError.
+    """Return the entry to write; raises ValueError as `existing` does.
 
     If `argv` has no options, those of an existing entry are kept: without them, the assistant would
     get more commands.

@@ -12,7 +12,7 @@ _SHORTEST_LINE = 6  # minimum characters; shorter lines of a secret would match 
 
 
 def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
-    """Return the parts of values that `masked` hides, also in overridden values (`shadows`).
+    """Return the texts to mask: all that `host.masked` hides in values and in overridden values.
 
     `declared` holds the names of variables that the command's definition marks as secret. The lines
     of a multi-line value are also returned one by one, because a program may print only one.
@@ -41,7 +41,7 @@ def _taken(word: str, shown: str) -> Iterator[str]:
     """
     kept = shown.split("…")
     found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
-    if not found:  # `masked` removes an ssh password without a `…`
+    if not found:  # `masked` replaces an ssh password with nothing, not with `…`
         yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
         return
     for gap, behind in zip(found.groups(), kept[1:], strict=True):

@@ -116,7 +116,7 @@ class _Running:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
                 bufsize=0,
-                start_new_session=True,  # the command gets no terminal and its own process group
+                start_new_session=True,  # the command gets its own process group and no terminal
                 pass_fds=[writing],
             )
         except OSError:

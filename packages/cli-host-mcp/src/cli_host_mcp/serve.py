@@ -62,7 +62,7 @@ def command(
         raise ChoiceError("stdin or stdout is closed; the client must open both")
     if os.isatty(0):
         program.messages.warn("waiting for an assistant on stdin; to stop: Ctrl-C")
-    search = searches(form, len(served))  # does not change when commands are removed later
+    search = searches(form, len(served))  # decided once: commands may be removed later
     if search:
         instructions = f"{len(served)} commands of {program.name}: find, describe and run them."
     else:

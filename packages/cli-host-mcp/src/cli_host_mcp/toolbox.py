@@ -92,7 +92,7 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
 
 
 def searches(form: str, count: int) -> bool:
-    """Return whether `count` commands are served as three tools."""
+    """Return whether --tools (`form`) serves `count` commands as the three search tools."""
     return form == "search" or (form == "auto" and count > MOST_TOOLS)
 
 
@@ -118,7 +118,7 @@ def find(commands: Sequence[Command], query: str) -> str:
 
 
 def _score(command: Command, wanted: Sequence[str]) -> int:
-    """Return a command's score: 3 for each whole word that matches, 1 for a part of one."""
+    """Return how well a command matches: 3 points for each whole word, 1 for a part of a word."""
     definition = command.definition
     searched = (*command.words, definition.name, definition.description, definition.group)
     text = " ".join(searched).lower()

@@ -1,4 +1,4 @@
-"""`pass:NAME` and `pass:NAME#FIELD`, from the standard Unix password manager."""
+"""Resolve `pass:NAME` and `pass:NAME#FIELD` with pass, the standard Unix password manager."""
 
 from __future__ import annotations
 
@@ -38,4 +38,4 @@ def _part(text: str, field: str) -> str:
         name, colon, rest = line.partition(":")
         if colon and name.strip().lower() == field.lower():
             return rest.strip()
-    raise HostError(f"the entry has no line {field}: …")
+    raise HostError(f'the entry has no line "{field}: …"')

@@ -1,9 +1,10 @@
-"""`keyring:SERVICE/USER`, from the system's keyring with the library `keyring`."""
+"""Resolve `keyring:SERVICE/USER`: a password in the system's keyring."""
 
 from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Mapping, Sequence
 
 from cli_host_secrets.references import Answers, each
@@ -13,16 +14,17 @@ _EXAMPLE = "keyring:SERVICE/USER"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Query the backend that the command's variables select; they replace this process's own."""
+    """Read passwords from the backend that the command's variables (in os.environ) select."""
     os.environ.clear()
     os.environ.update(environment)
     try:
         import keyring
         import keyring.errors
     except ImportError:
-        what = "the library keyring is not installed"
-        remedy = "remove the plugin, then: self plugin add 'pip:cli-host-secrets[keyring]'"
-        raise HostError(f"{what}; {remedy}") from None
+        plugin = f"{os.path.basename(sys.argv[0]).partition(' ')[0]} self plugin"
+        add = f"{plugin} add 'pip:cli-host-secrets[keyring]'"
+        remedy = f"run: {plugin} remove cli-host-secrets && {add}"
+        raise HostError(f"the keyring library is not installed; {remedy}") from None
 
     def read(reference: str) -> str:
         service, _, user = reference.partition(":")[2].rpartition("/")
