@@ -59,7 +59,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "text: a b: [y]: name was changed"]),
     "positional required": (
         {"args": [{"name": "x"}]}, {"args": [{"name": "x", "required": True}]}, [
-        "breaking: a b: <x>: the obligation to give the argument was added"]),
+        "breaking: a b: <x>: the need to give the argument was added"]),
     "short": (_args(short="-a"), _args(short="-b"), [
         "breaking: a b: -b, --n N: the short form -a was removed",
         "compatible: a b: -b, --n N: the short form -b was added"]),
@@ -77,7 +77,7 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         "compatible: a b: --n N: the use as an argument with a value was added",
         "text: a b: --n N: placeholder was changed"]),
     "repetition": ({"args": [{"name": "x..."}]}, {"args": [{"name": "x"}]}, [
-        "breaking: a b: [x]: the permission to be repeated was removed"]),
+        "breaking: a b: [x]: the ability to repeat the argument was removed"]),
 }  # fmt: skip
 
 

@@ -130,13 +130,13 @@ def _argument_profile(argument: Argument) -> _Profile:
         "use as": ["a flag" if argument.flag else "an argument with a value"],
         "short form": own("short"),
         "choice": choices,
-        "permission to be repeated": own("repeats"),
+        "ability to repeat the argument": own("repeats"),
         "negated form": own("negatable"),
         "variable": own("env"),
         "default": facts.default(argument),
     }
     demands = {
-        "obligation to give the argument": own("required"),
+        "need to give the argument": own("required"),
         "restriction to choices": [""] if choices else (),
         "type": () if argument.type in ("", "string", "path") else [argument.type],
         "pattern": own("pattern"),

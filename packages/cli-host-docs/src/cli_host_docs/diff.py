@@ -81,6 +81,6 @@ def _check_out(root: str, ref: str, folder: str) -> None:
         return done.stdout
 
     commit = run("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-    packed = run("archive", "--format=tar", commit.decode().strip())  # `root` and all files below
+    packed = run("archive", "--format=tar", commit.decode().strip())  # all files below `root`
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")

@@ -1,4 +1,4 @@
-"""Facts about a command for its documentation, from its public records.
+"""Facts about a command for its documentation, from the records of the public API.
 
 Keys that cli-host does not check are in `extra`; they are shown unchanged.
 """

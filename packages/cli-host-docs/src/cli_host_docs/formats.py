@@ -31,7 +31,7 @@ _STYLE = (
 
 
 def markdown_text(text: str) -> str:
-    """Escape a text for Markdown (CommonMark, GFM)."""
+    """Escape text for Markdown (CommonMark, GFM)."""
     return _SPECIAL.sub(
         lambda found: (found[2] or "") + "\\" + (found[1] or found[3] or found[4]),
         printable(text).strip(),
@@ -115,7 +115,7 @@ def _html_block(block: Block) -> str:
 
 
 def _roff(text: str) -> str:
-    """Escape a text for roff."""
+    """Escape text for roff."""
     escaped = printable(text).strip().translate(_ROFF)
     return rf"\&{escaped}" if escaped.startswith(".") else escaped
 
@@ -155,7 +155,7 @@ def _nested(words: Words, suffix: str) -> str:
 
 
 class Format(NamedTuple):
-    """A format: a page's path below the output directory, and its text."""
+    """Functions that return a page's path below the output directory, and its text."""
 
     path: Callable[[Page], str]
     text: Callable[[Page], str]

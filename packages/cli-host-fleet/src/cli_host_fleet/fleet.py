@@ -27,7 +27,7 @@ _TICK = 0.1  # seconds between checks for signals and updates of the live view
 _SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself sets no limit
 _FILES_OF_A_HOST = 5  # descriptors: three pipes to ssh, and two files for the host's output
 _FILES_OF_OURS = 64
-_REACTION = 2  # seconds that a run gets to react to a signal; otherwise, this process ends
+_REACTION = 2  # seconds that a run gets to react to a signal before this process ends
 _LAST = 10  # further seconds for the hosts to end their commands, and for the view to show that
 
 
@@ -47,7 +47,7 @@ class Job(Protocol):
     """The work to do on each host."""
 
     def call(self, host: str) -> tuple[list[str], dict[str, str]]:
-        """Return ssh's argv and environment."""
+        """Return ssh's argv and environment for a host."""
 
     def session(self, host: str, output: Output) -> Session: ...
 

@@ -171,7 +171,7 @@ class ShippedJob(Job):
         if definition.secrets or references:
             found = self._program.environment(command.words, os.environ, secrets=True)
             self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
-            # The values become part of the caller's environment, so other sources can expand them.
+            # Other sources can expand these values, because they join the caller's environment.
             self._referenced = {
                 name: one.value for name, one in found.items() if one.source.startswith(references)
             }
@@ -200,7 +200,7 @@ class ShippedJob(Job):
 
 
 class InstalledJob(Job):
-    """Lets the program that is installed on the hosts run the command, with its own sources."""
+    """Runs the command with the program installed on the hosts, which reads its own variables."""
 
     def __init__(
         self, program: Program, order: Order, hosts: Mapping[str, Host], path: str

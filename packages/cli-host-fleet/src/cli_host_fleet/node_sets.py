@@ -80,9 +80,9 @@ def names_of(
 ) -> dict[str, str]:
     """Return the hosts in `wanted` except those in `left_out`; raises FleetError.
 
-    The values are the users to log in as: the one before `@` in `wanted`, or `login`, or the one
-    of the last run, or "" for ssh's default. `failed` returns the hosts of `@failed`, with users
-    before `@`, and may raise FleetError.
+    The values are the users to log in as: the one before `@` in `wanted`, or `login`, or the
+    user of the last run, or "" for ssh's default. `failed` returns the hosts of `@failed`, with
+    users before `@`, and may raise FleetError.
     """
     last: dict[str, str] = {}
 

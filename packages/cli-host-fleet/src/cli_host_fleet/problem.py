@@ -6,8 +6,8 @@ from host import OperationError, UsageError
 
 
 class FleetError(UsageError):
-    """Options, an inventory or a set of hosts that cannot be used; nothing was run. Status 2."""
+    """Options, an inventory or a host set cannot be used; nothing was run. The exit status is 2."""
 
 
 class NotAgreedError(OperationError):
-    """The user did not confirm, or could not be asked; nothing was run. Status 1."""
+    """The user did not confirm, or could not be asked; nothing was run. The exit status is 1."""

@@ -109,7 +109,7 @@ class Reports:
         return b"".join(kept), reports
 
     def rest(self) -> bytes:
-        """Return the bytes that were buffered as a possible start of a report."""
+        """Return the bytes still buffered when the stream ends: they are not a complete report."""
         return self._rest if not self._greetings else b""
 
     def _keep(self, text: bytes, kept: list[bytes]) -> None:
@@ -138,7 +138,7 @@ def script(name: str) -> str:
 
 
 def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
-    """Return the bytes that make a host become `user` and greet again."""
+    """Return the bytes that make the host start a shell as `user`: see elevate.sh."""
     return items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
 
 

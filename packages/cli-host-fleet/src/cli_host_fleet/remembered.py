@@ -16,7 +16,7 @@ def place(environ: Mapping[str, str], root: str) -> str:
 
 
 def remember(file: str, names: list[str]) -> None:
-    """Write the names atomically; raises OSError."""
+    """Write the names of the failed hosts atomically; raises OSError."""
     os.makedirs(os.path.dirname(file), mode=0o700, exist_ok=True)
     with tempfile.NamedTemporaryFile(
         "w", dir=os.path.dirname(file), prefix=".failed-", delete=False
@@ -26,7 +26,7 @@ def remember(file: str, names: list[str]) -> None:
 
 
 def recall(file: str) -> list[str]:
-    """Return the names; raises FleetError if no run is recorded or no host failed."""
+    """Return the failed hosts; raises FleetError if no run is recorded or no host failed."""
     try:
         with open(file) as opened:
             names = opened.read().split()

@@ -53,7 +53,7 @@ class Ending:
 
 
 def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a table
-    """Return the state, the status and the reason for the end of a connection."""
+    """Return a host's state, the command's status and the reason, when the connection has ended."""
     words = ending.words
     if ending.refusal:
         return "refused", None, ending.refusal

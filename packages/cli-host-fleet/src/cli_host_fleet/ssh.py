@@ -1,4 +1,4 @@
-"""Command lines for the user's own ssh; fleet's options come first, as the first value wins."""
+"""Command lines for the user's ssh; fleet's options come first, because the first value wins."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None =
     elif calling.control_directory:
         multiplexing = [
             "ControlMaster=auto",
-            # %C covers only address, port and user; the name's hash makes each name check its key.
+            # %C omits the name; with a hash of the name, ssh checks the host key of each name.
             f"ControlPath={calling.control_directory}/{zlib.crc32(host.name.encode()):08x}%C",
             f"ControlPersist={calling.keep}",
         ]

@@ -56,7 +56,7 @@ def shipped(
 
 
 def for_installed(variables: Collection[Variable], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for the installed program, which has its own sources."""
+    """Return the environment for the installed program, which adds its own variables."""
     return {**given, **_callers(variables)}
 
 

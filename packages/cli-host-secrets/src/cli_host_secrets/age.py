@@ -1,4 +1,4 @@
-"""`age:FILE`, from files that age encrypted."""
+"""Resolve `age:FILE`: the text of a file that age encrypted."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
 
 def _identities(environment: Mapping[str, str]) -> list[str]:
-    """Return the key files: those in the variable, separated by `:`, or the default ones."""
+    """Return the key files: those in AGE_IDENTITY_FILE, separated by `:`, or the default ones."""
     if named := environment.get(_VARIABLE):
         return [os.path.abspath(one) for one in named.split(":") if one]
     usual = [os.path.join(environment.get("HOME", "/"), one) for one in _USUAL]

@@ -1,4 +1,4 @@
-"""`aws-sm:NAME` and `aws-sm:NAME#KEY`, from AWS Secrets Manager: up to 20 secrets per call."""
+"""Resolve `aws-sm:NAME` and `aws-sm:NAME#KEY` with AWS Secrets Manager, up to 20 per call."""
 
 from __future__ import annotations
 

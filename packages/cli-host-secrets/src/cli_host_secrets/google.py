@@ -1,4 +1,4 @@
-"""`gcp-sm:NAME` and `gcp-sm:projects/PROJECT/secrets/NAME/versions/VERSION`, from Google Cloud."""
+"""Resolve `gcp-sm:[projects/PROJECT/secrets/]NAME[/versions/VERSION]` with Google Cloud."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`op://VAULT/ITEM/FIELD`, from 1Password: all references in one call of `op inject`."""
+"""Resolve `op://VAULT/ITEM/FIELD` with 1Password, all references in one call of `op inject`."""
 
 from __future__ import annotations
 

@@ -21,6 +21,6 @@ _PROVIDERS = {
 
 @hookimpl
 def secret_schemes(installation: Installation) -> Iterator[SecretScheme]:
-    """Declare the schemes; a provider is imported only in a run that needs it."""
+    """Declare the schemes; a scheme's module is imported only in a run that needs it."""
     for scheme, provider in _PROVIDERS.items():
         yield SecretScheme(scheme, f"cli_host_secrets.{provider}")

@@ -1,4 +1,4 @@
-"""Helpers that the providers share, for references and their answers."""
+"""Functions that the modules of all schemes share: parse references, read values, pick fields."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def pick_each(
     *,
     field: bool = False,
 ) -> Answers:
-    """Read each name once, then pick the field of each reference from its text."""
+    """Read each name once, then pick each reference's field from the text that was read."""
     answers: Answers = {}
     wanted = {}
     for one in references:

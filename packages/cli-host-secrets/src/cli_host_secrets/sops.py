@@ -1,4 +1,4 @@
-"""`sops:FILE` and `sops:FILE#KEY`, from files that sops encrypted."""
+"""Resolve `sops:FILE` and `sops:FILE#KEY`: a file that sops encrypted, or one of its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vault:MOUNT/PATH#FIELD` and `bao:…`, from HashiCorp Vault and OpenBao (KV, both versions)."""
+"""Resolve `vault:MOUNT/PATH#FIELD` with HashiCorp Vault and `bao:…` with OpenBao (KV 1 and 2)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         answer = decoded(text, f"the output of {program}")
         data = answer.get("data") if isinstance(answer, dict) else None
         if isinstance(data, dict) and {"data", "metadata"} <= data.keys():
-            data = data["data"]  # in KV version 2, null if the newest version is deleted
+            data = data["data"]  # KV version 2 returns null here for a deleted version
         if not isinstance(data, dict):
             raise HostError(f"{program} has no data at this path")
         return text_of(data, field)
