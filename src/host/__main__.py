@@ -11,7 +11,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 if gc.isenabled():
     gc.disable()  # too short-lived for garbage collection; a command in Python has its own process
 
-from host.errors import HostError
+from host.errors import HostError, OperationError
 from host.run import process
 from host.run.definition import check_runnable
 from host.run.environment import REPORT, SourceReader, layers_of
@@ -21,9 +21,11 @@ from host.run.text import Messages, asks_help, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from host.run.catalog import Match
+    from host.run.definition import Definition
+    from host.run.environment import Layers
     from host.run.installation import OpenInstallation
     from host.run.lock import Lock
 
@@ -125,20 +127,18 @@ def prepare_run(
     if len(found.words) == len(words):
         found = catalog.default(found)
     definition, args = found.definition, words[len(found.words) :]
-    file = _file_to_run(found, args, messages, may_ask=may_ask)
-    if definition is None or file is None:
+    if definition is None or not _names_run(found, definition, args):
         return None
+    messages.warn(*definition.warnings)
+    file = check_runnable(found.words, definition)
     environ = installation.caller
     program, given, helps = messages.program, None, asks_help(args)
+    if helps and not _script_gets_help(definition, file):
+        return None
+    if definition.project is not None:
+        _require_trust(found.words, definition, program, may_ask=may_ask)
     if definition.args:
-        from host.run.argument_parser import MissingArgumentsError, parse
-
-        try:
-            given = parse(definition.args, args, program, found.words, environ).variables()
-        except MissingArgumentsError as missing:
-            from host.cli.prompt import ask_missing
-
-            args, given = ask_missing(missing, definition, args, environ, may_ask=may_ask)
+        args, given = _parse_arguments(found, definition, args, program, environ, may_ask=may_ask)
     layers = layers_of(found.words, definition, installation, environ, given)
     reader = SourceReader(found.words, definition, layers, messages, lock.schemes, True, may_ask)
     reader.read_all(lock.sources)
@@ -153,9 +153,7 @@ def prepare_run(
         _check_required(reader)
     exported = layers.environment()
     if REPORT in environ:
-        from host.run.nested import report
-
-        report(layers, exported, int(environ[REPORT]))
+        _report(layers, exported, environ[REPORT])
     if file:
         replacement = process.exec_of(file, args, exported, program)
     else:
@@ -168,6 +166,26 @@ def prepare_run(
     return replacement
 
 
+def _parse_arguments(
+    found: "Match",
+    definition: "Definition",
+    args: "Sequence[str]",
+    program: str,
+    environ: "Mapping[str, str]",
+    *,
+    may_ask: bool,
+) -> "tuple[Sequence[str], dict[str, str]]":
+    """Return the arguments and their variables, with answers to prompts for missing arguments."""
+    from host.run.argument_parser import MissingArgumentsError, parse
+
+    try:
+        return args, parse(definition.args, args, program, found.words, environ).variables()
+    except MissingArgumentsError as missing:
+        from host.cli.prompt import ask_missing
+
+        return ask_missing(missing, definition, args, environ, may_ask=may_ask)
+
+
 def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> None:
     if reader.definition.required_envs:
         from host.run.required_variables import check_required
@@ -175,37 +193,56 @@ def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> No
         check_required(reader.definition, reader.layers, pending)
 
 
-def _file_to_run(
-    found: "Match", args: "Sequence[str]", messages: Messages, *, may_ask: bool
-) -> str | None:
-    """Return the entrypoint's file, "" for a Python reference, None to show a listing or help page.
+def _report(layers: "Layers", exported: "Mapping[str, str]", descriptor: str) -> None:
+    """Write the run's environment and the shadowed values, for a caller that masks its output.
 
-    Raises NotConfirmedError if the command's project is not trusted.
+    Each variable is written as NAME=value and a NUL. One more NUL ends the report. Raises
+    OperationError if `descriptor` is not an open file descriptor.
     """
-    definition, helps = found.definition, asks_help(args)
-    if definition is None or not definition.entrypoint:
-        return None
-    messages.warn(*definition.warnings)
-    is_option = bool(args) and args[0].startswith("-") and not asks_help(args[:1])
-    if found.kind == "category" and not is_option:
-        return None  # a category's own entrypoint runs only if an option follows
-    if helps and not definition.compatible:
-        return None  # the help page is shown on every system
-    file = check_runnable(found.words, definition)
-    if (project := definition.project) is not None:
-        from host.run.trust import is_trusted
+    lost = [(one.name, one.value) for ranked in layers.offered.values() for one in ranked]
+    text = "".join([f"{name}={value}\0" for name, value in (*exported.items(), *lost)])
+    try:
+        with open(int(descriptor), "wb") as pipe:
+            pipe.write(encode(f"{text}\0"))
+    except (OSError, ValueError):
+        what = f"{REPORT}={descriptor} is not an open file descriptor"
+        raise OperationError(what, f"run: unset {REPORT}") from None
 
-        if not is_trusted(definition):
-            if helps and definition.help != "script":
-                return None
-            from host.cli.ask_trust import ask_trust
 
-            ask_trust(found.words, project, definition.file, messages.program, may_ask=may_ask)
-    if helps:
-        from host.run.script_help import script_gets_help
+def _names_run(found: "Match", definition: "Definition", args: "Sequence[str]") -> bool:
+    """Return whether the words may start an entrypoint; otherwise they ask for a listing or help.
 
-        return file if script_gets_help(definition, file) else None
-    return file
+    A category's own entrypoint runs only if an option other than `--help` follows.
+    """
+    helps = asks_help(args[:1])
+    is_option = bool(args) and args[0].startswith("-") and not helps
+    if not definition.entrypoint or (found.kind == "category" and not is_option):
+        return False
+    return definition.compatible or not asks_help(args)  # help is shown on every system
+
+
+def _script_gets_help(definition: "Definition", file: str) -> bool:
+    """Return whether `--help` runs the command; an untrusted script is not searched for it."""
+    from host.run.script_help import script_gets_help
+    from host.run.trust import is_trusted
+
+    searched = not definition.help
+    return (not searched or is_trusted(definition)) and script_gets_help(definition, file)
+
+
+def _require_trust(
+    words: "Sequence[str]", definition: "Definition", program: str, *, may_ask: bool
+) -> None:
+    """Ask whether to trust the command's project, unless it is trusted.
+
+    Raises NotConfirmedError if the user refuses or cannot be asked.
+    """
+    from host.run.trust import is_trusted
+
+    if not is_trusted(definition):
+        from host.cli.ask_trust import ask_trust
+
+        ask_trust(words, definition, program, may_ask=may_ask)
 
 
 if __name__ == "__main__":

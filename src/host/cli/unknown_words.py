@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from host.cli.session import Session
 from host.errors import UsageError
 from host.run.catalog import RESERVED, Match
+from host.run.command_files import FolderNode
 from host.run.definition import Definition
-from host.run.folders import FolderNode
 from host.run.lock import Lock
 from host.run.suggestions import closest
 from host.run.text import EMPTY

@@ -117,8 +117,10 @@ class CommandLine:
 
     def option(self, name: str, word: str) -> Argument:
         if name not in self.options:
+            from host.run.suggestions import did_you_mean
+
             known = [one for one in self.options if one.startswith("--")]
-            raise self.unfit(f"unknown option {name}", _nearest(word, known) or self.usage)
+            raise self.unfit(f"unknown option {name}", did_you_mean(word, known) or self.usage)
         return self.options[name]
 
     def take(self, argument: Argument, name: str, value: str | None = None) -> None:
@@ -183,8 +185,10 @@ class CommandLine:
         """Refuse a text that the argument does not accept."""
         name, found = self.names[argument.name], HIDDEN if argument.secret else text or EMPTY
         if not argument.accepts(text):
+            from host.run.suggestions import did_you_mean
+
             what = f"{name}: expected {argument.expected}; found {found}"
-            raise self.unfit(what, _nearest(text, argument.choices))
+            raise self.unfit(what, did_you_mean(text, argument.choices))
         if argument.type in ("file", "directory") and (fault := _fault(argument.type, text)):
             raise self.unfit(f"{name}: {found}: {fault}")
 
@@ -229,10 +233,3 @@ def _fault(kind: str, path: str) -> str:
     if kind == "directory":
         return "" if is_directory else "not a directory"
     return "is a directory" if is_directory else ""
-
-
-def _nearest(word: str, names: "Sequence[str]") -> str:
-    """Return a remedy with the name that resembles `word`, or "" if there is none."""
-    from host.run.suggestions import closest
-
-    return "".join([f"did you mean {one}?" for one in closest(word, names)[:1]])

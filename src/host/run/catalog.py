@@ -7,8 +7,8 @@ of commands. Only this module merges trees. There are two kinds of node with the
 """
 
 from host.errors import DefinitionError, Problem
+from host.run.command_files import FolderNode, Node
 from host.run.definition import is_word, read_definition
-from host.run.folders import FolderNode, Node
 from host.run.lock import Tree
 
 TYPE_CHECKING = False
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
+    from host.run.command_files import Read
     from host.run.definition import Definition
-    from host.run.folders import Read
     from host.run.lock import Declared, Lock
     from host.run.projects import Project
 
@@ -241,10 +241,10 @@ def _find(
     for word in words:
         if word.startswith("-") or (found is command and not found.has_below):
             break
-        inner = _below(found, word)
+        inner = _child(found, word)
         if inner is None and not aliases:
             return Match("unknown", found.words, found.nodes)
-        inner = inner or _below(found, _aliased(found.nodes, word))
+        inner = inner or _child(found, _aliased(found.nodes, word))
         if inner is None:
             found = command or Match("unknown", found.words, found.nodes)
             break
@@ -268,7 +268,7 @@ def _inherit(match: Match) -> None:
         definition.inherit(above)
 
 
-def _below(category: Match, word: str) -> Match | None:
+def _child(category: Match, word: str) -> Match | None:
     """Return the match of `word` in a category, or None if it has none. Raises DefinitionError."""
     if not is_word(word):
         return None
@@ -305,7 +305,7 @@ def _matched(
     shadowed: list[AnyNode] = []
     kind = "category"
     for node in reached:
-        if not _read(node, problems):
+        if not _read_command(node, problems):
             if node.error and not listing and not kept:
                 raise node.error
         elif kind == "command" or not node.runnable:
@@ -324,7 +324,7 @@ def _matched(
     return match if kept else None
 
 
-def _read(node: "AnyNode", problems: list[Problem]) -> bool:
+def _read_command(node: "AnyNode", problems: list[Problem]) -> bool:
     """Set the definition or the error of a node; return whether it is usable.
 
     A node with an invalid definition is usable if there are commands below it.

@@ -61,7 +61,7 @@ class Definition:
     effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
     help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
     starts_commands        whether it starts other commands or programs that its caller chooses
-    sources                false if a Python command starts with its caller's own environment
+    reads_sources          false if a Python command gets only its caller's environment
     installed_when         {"command": NAME}, {"path": PATH} or {}
     extra                  the values of all other keys
     warnings               `Problem`s, such as an unknown key that resembles a known one
@@ -109,7 +109,7 @@ class Definition:
         self.help: str = fields.one_of("help", ("script", "page"))
         self.starts_commands: bool = fields.flag("starts_commands")
         sources = fields.typed("sources", bool, "true or false")
-        self.sources: bool = sources is not False or not self.in_python
+        self.reads_sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
         self.allows_assistants = file.endswith("/project.json") and fields.flag("assistants")
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""

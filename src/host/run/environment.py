@@ -112,7 +112,7 @@ class SourceReader(Record):
 
     def read_all(self, sources: "Iterable[Source]") -> None:
         """Offer the variables of all `sources`, unless the command has `"sources": false`."""
-        for source in sources if self.definition.sources else ():
+        for source in sources if self.definition.reads_sources else ():
             self.read(source)
 
     def read(self, source: "Source") -> None:

@@ -7,13 +7,11 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 
 from host.run import Record, join
 from host.run.process import FRAMEWORK_NAMES, RUN
-from host.run.text import encode, value_hash
+from host.run.text import value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from host.run.environment import Layers
 
 
 class OuterRun(Record):
@@ -86,17 +84,6 @@ def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
     texts = environ[RUN].split(" ")
     kept = [text for text, run in zip(texts, runs, strict=False) if run is not known]
     return " ".join([*kept, own])
-
-
-def report(layers: "Layers", exported: "Mapping[str, str]", descriptor: int) -> None:
-    """Write a run's environment and the shadowed values, for a caller that masks the run's output.
-
-    Each variable is written as NAME=value and a NUL. One more NUL ends the report.
-    """
-    lost = [(one.name, one.value) for ranked in layers.offered.values() for one in ranked]
-    text = "".join([f"{name}={value}\0" for name, value in (*exported.items(), *lost)])
-    with open(descriptor, "wb") as pipe:
-        pipe.write(encode(f"{text}\0"))
 
 
 def _parsed(text: str) -> OuterRun:

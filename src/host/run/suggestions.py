@@ -45,6 +45,11 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     return [folded[one] for one in get_close_matches(wanted, likely, _MOST, alike)]
 
 
+def did_you_mean(word: str, names: "Iterable[str]") -> str:
+    """Return a remedy with the name that resembles `word` most, or "" if none resembles it."""
+    return "".join([f"did you mean {one}?" for one in closest(word, names)[:1]])
+
+
 def unknown_names(
     path: str, key: str, names: "Iterable[str]", known: "Sequence[str]"
 ) -> list[Problem]:
@@ -52,9 +57,8 @@ def unknown_names(
     problems = []
     for name in names:
         if name not in known:
-            remedy = "".join([f"did you mean {one}?" for one in closest(name, known)[:1]])
             text = f"{name} is not one of {', '.join(known)}"
-            problems.append(Problem(path, text, remedy, key))
+            problems.append(Problem(path, text, did_you_mean(name, known), key))
     return problems
 
 

@@ -273,7 +273,7 @@ def test_everything_that_is_accepted(tmp_path):
     assert [(one.name, one.required) for one in found.args] == [("x", True)]
     assert (found.confirm, found.effects, found.destroys) == ("Sure?", "read", False)
     assert found.extra == {"unknown": {"anything": [None, 1.5, -2]}}
-    assert found.sources
+    assert found.reads_sources
     assert found.starts_commands
     assert found.installed_when == {"path": "/x"}
     assert found.directory == str(tmp_path)
@@ -286,7 +286,7 @@ def test_what_is_absent_has_a_default(tmp_path):
     assert (found.envs, found.env_files, found.aliases) == ({}, (), ())
     assert (found.examples, found.args, found.installed_when) == ((), (), {})
     assert (found.confirm, found.effects, found.destroys) == ("", "change", False)
-    assert (found.sources, found.starts_commands, found.extra) == (True, False, {})
+    assert (found.reads_sources, found.starts_commands, found.extra) == (True, False, {})
     assert found.compatible
 
 
@@ -303,11 +303,11 @@ def test_effects(tmp_path, fields, effects, destroys):
 
 def test_sources_is_a_key_of_python_commands():
     python = command(entrypoint="a:b")
-    assert parse_declared("p", python).sources
-    assert parse_declared("p", {**python, "sources": None}).sources
-    assert parse_declared("p", {**python, "sources": True}).sources
+    assert parse_declared("p", python).reads_sources
+    assert parse_declared("p", {**python, "sources": None}).reads_sources
+    assert parse_declared("p", {**python, "sources": True}).reads_sources
     found = parse_declared("p", {**python, "sources": False})
-    assert (found.sources, found.extra) == (False, {})
+    assert (found.reads_sources, found.extra) == (False, {})
     with pytest.raises(DefinitionError, match='p: "sources": expected true or false'):
         parse_declared("p", {**python, "sources": "no"})
 
@@ -318,7 +318,7 @@ def test_commands_declared_in_python_start_commands_too():
 
 
 def test_sources_of_a_script_has_no_effect(tmp_path):
-    assert read(tmp_path, json.dumps(command(sources=False))).sources
+    assert read(tmp_path, json.dumps(command(sources=False))).reads_sources
 
 
 def test_numbers_of_unknown_keys_are_numbers(tmp_path):

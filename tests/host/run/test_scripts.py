@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from host.errors import DefinitionError
+from host.run.command_files import FolderNode, refusal
 from host.run.definition import read_definition
-from host.run.folders import FolderNode, refusal
 from host.run.lock import Tree
 from host.run.script_definition import ScriptComments
 from testing.installation import Made

@@ -320,6 +320,14 @@ def test_a_caller_that_masks_gets_the_variables(install):
     assert asked(made) == 2
 
 
+@pytest.mark.parametrize("descriptor", ["abc", "", "-1", "99"])
+def test_a_report_needs_an_open_descriptor(install, descriptor):
+    made = install(files({}))
+    what = f"CLI_REPORT_FD={descriptor} is not an open file descriptor"
+    found = made.run("a", "b", env=env(made, CLI_REPORT_FD=descriptor))
+    assert found.all == (1, "", f"cli: {what}; run: unset CLI_REPORT_FD\n")
+
+
 def test_the_help_page_names_references_and_asks_nobody(install):
     made = install(
         files({"TOKEN": "run:give x"}, required_envs=["TOKEN"], env_files=["run:give A=b"])

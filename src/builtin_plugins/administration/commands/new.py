@@ -13,8 +13,8 @@ from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import NOT_CATEGORIES
+from host.run.command_files import script_word
 from host.run.definition import WORD_RULE
-from host.run.folders import script_word
 
 
 def new_command(

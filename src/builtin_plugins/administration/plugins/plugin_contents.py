@@ -25,7 +25,7 @@ from host.cli.contents import contents
 from host.hookspecs import GROUP, HOOKS
 from host.run import read_regular
 from host.run.catalog import Catalog
-from host.run.folders import FolderNode
+from host.run.command_files import FolderNode
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 

@@ -24,8 +24,8 @@ from host.cli.session import Session
 from host.cli.variables import settings_names
 from host.run import read_regular
 from host.run.catalog import NOT_CATEGORIES, Catalog, reserved
+from host.run.command_files import FolderNode
 from host.run.definition import SYSTEMS
-from host.run.folders import FolderNode
 from host.run.installation import read_config
 from host.run.json_errors import offsets_of_keys, position_of_key
 from host.run.lock import Tree

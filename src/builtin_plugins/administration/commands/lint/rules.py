@@ -13,8 +13,8 @@ from builtin_plugins.administration.plugins.plugin_contents import scan_python
 from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
 from host.run import from_system, read_regular, why_outside
+from host.run.command_files import FolderNode
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
-from host.run.folders import FolderNode
 from host.run.lock import Source
 from host.run.process import start_of
 
@@ -57,7 +57,7 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
     """Yield the problems of `env_files` and `envs`; `known` contains variables set elsewhere."""
-    if not definition.sources and (definition.envs or definition.env_files):
+    if not definition.reads_sources and (definition.envs or definition.env_files):
         what = '"sources" is false, so "envs" and "env_files" have no effect'
         yield Finding("variables", Problem(definition.file, what, key="sources"))
     needed = (*definition.required_envs, *(one.variable for one in definition.args))

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from host.run.catalog import Catalog
-from host.run.folders import FolderNode
+from host.run.command_files import FolderNode
 from host.run.lock import Lock, Tree
 from testing.installation import command
 
