@@ -135,8 +135,7 @@ def prepare_run(
     program, given, helps = messages.program, None, asks_help(args)
     if helps and not _script_gets_help(definition, file):
         return None
-    if definition.project is not None:
-        _require_trust(found.words, definition, program, may_ask=may_ask)
+    _require_trust(found.words, definition, program, may_ask=may_ask)
     if definition.args:
         args, given = _parse_arguments(found, definition, args, program, environ, may_ask=may_ask)
     layers = layers_of(found.words, definition, installation, environ, given)
@@ -233,16 +232,18 @@ def _script_gets_help(definition: "Definition", file: str) -> bool:
 def _require_trust(
     words: "Sequence[str]", definition: "Definition", program: str, *, may_ask: bool
 ) -> None:
-    """Ask whether to trust the command's project, unless it is trusted.
+    """Ask whether to trust the command's project, if it has one that is not trusted.
 
     Raises NotConfirmedError if the user refuses or cannot be asked.
     """
+    if (project := definition.project) is None:
+        return
     from host.run.trust import is_trusted
 
     if not is_trusted(definition):
         from host.cli.ask_trust import ask_trust
 
-        ask_trust(words, definition, program, may_ask=may_ask)
+        ask_trust(words, project, definition.file, program, may_ask=may_ask)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from host.cli.contents import Contents, contents
 from host.errors import NotConfirmedError, OperationError, Problem
 from host.run import trust
 from host.run.catalog import Catalog
-from host.run.definition import Definition
 from host.run.lock import Lock
 from host.run.projects import Project
 from host.run.questions import ask, is_attended
@@ -17,15 +16,15 @@ from host.run.replace_file import replace
 from host.run.text import decode, encode, printable
 
 
-def ask_trust(words: Sequence[str], definition: Definition, program: str, *, may_ask: bool) -> None:
-    """Ask whether to trust a command's project. Raises NotConfirmedError if the user refuses.
+def ask_trust(
+    words: Sequence[str], project: Project, file: str, program: str, *, may_ask: bool
+) -> None:
+    """Ask whether to trust a project. Raises NotConfirmedError if the user refuses.
 
-    The first question shows all commands of the project and covers all of their files. A later
-    question shows and covers only the changed files that take effect in this run.
+    `words` name the command, and `file` has its definition. The first question shows all commands
+    and covers all of their files. A later question shows and covers only the changed files that
+    take effect in this run.
     """
-    project, file = definition.project, definition.file
-    if project is None:
-        return
     if not may_ask or not is_attended():
         raise trust.not_trusted(project, program, words)
     if project.root in trust.read_trusted(project.environ):
