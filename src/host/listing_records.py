@@ -30,12 +30,12 @@ class Command(Record):
 
     words        such as ("cloud", "login")
     definition   the checked content of its command.json: a `Definition`
-    origin       "commands", "plugin" (a directory or a `CommandTree`), "python" (declared) or
-                 "project"
+    origin       "commands", "plugin" (a directory or a `CommandTree`), "python" (declared in
+                 Python) or "project"
     plugin       the plugin that provides it, or "" for the installation's own commands
     dev          whether that plugin is a linked directory
     installed    whether the program that it installs is installed; None outside `setup`
-    shadows      the places of the commands with the same words that it overrides
+    shadows      each command that it overrides, as its folder, its script or `plugin NAME`
     project      the name of the project that provides it, or "" for none
     """
 
@@ -89,7 +89,7 @@ class Category(Record):
     """A category as listings show it; `runnable` is true if it has its own entrypoint.
 
     `project` is the name of the project that defines the whole category, or "" for none.
-    `shadows` has the places of the commands with the same words that it overrides.
+    `shadows` has each command that it overrides, as its folder, its script or `plugin NAME`.
     """
 
     words: tuple[str, ...]

@@ -221,7 +221,7 @@ class Program:
         """Run a command, wait for it, and return the completed process with its `returncode`.
 
         `words` may also name a command of `self`. `environ` replaces the caller's environment;
-        `options` are those of `subprocess.run`. A command with `confirm` asks its question, even if
+        `options` is passed to `subprocess.run`. A command with `confirm` asks its question, even if
         the calling command was run with `--yes`. Raises MissingError, OSError and
         subprocess.SubprocessError. If the user has already agreed, set CLI_YES::
 

@@ -96,9 +96,9 @@ class SecretScheme(Record):
     scheme     the text before the colon: lower-case letters, digits, `-` and `+`
     provider   "module:attr", called with (references, environment) in a child process. It gets
                a list of all references with this scheme, and the command's variables. It returns
-               a dict that has the value of each reference, or an exception with the reason. Its
-               current directory is the folder of the definition, so relative paths start there.
-               For an entry of `env_files`, the value is the text of a `.env` file.
+               a dict that maps each reference to its value, or to an exception with the reason.
+               Its current directory is the folder of the definition, so relative paths start
+               there. For an entry of `env_files`, the value is the text of a `.env` file.
     """
 
     scheme: str
@@ -147,7 +147,7 @@ class Variable(Record):
     rank      1 for the caller's environment, 2 for `envs`, 3 for settings.conf, 4 for `.env`
               files, 4.5 for `secrets`, and from 2 to 4 for plugins; 0 for variables that describe
               the run, such as COMMAND_NAME (`self env --format json` shows null for 0)
-    shadows   variables of the same name with lower ranks, the highest rank first
+    shadows   the variables of the same name that it overrides, the strongest first
     """
 
     name: str

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
 
-# The login of an address: the text between `//` and `@`, or a word with a colon before `@`.
+# The login in an address: the text between `//` and `@`, or `USER:PASSWORD` before `@`.
 _LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]*)(?=@)"
-# An invalid port after the host is probably a password that contains a slash or a blank.
+# If the text after a colon is not a port, it is probably a password with a slash or a blank.
 _BROKEN_LOGIN = r"(?<=[:/]/)[^\s/?#:@\[]+:(?!\d*[/?#]).*?(?:@[^\s/?#]*)?(?=@)"
 
 # A variable is secret if a word in its name has one of these endings.
@@ -36,10 +36,10 @@ _SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "tr
 
 
 def is_secret(name: str) -> bool:
-    """Return whether a variable has the name of a secret, judged by the words between its `_`.
+    """Return whether a variable's name suggests that its value is secret.
 
-    Digits at the end of a word are ignored. Values of other variables can contain secrets, too,
-    so use `masked` before you show variables.
+    The words between the underscores decide; digits at the end of a word are ignored. Values of
+    other variables can contain secrets, too, so use `masked` before you show variables.
     """
     if name.upper() in _NO_SECRET:
         return False
@@ -134,6 +134,6 @@ def masked_text(text: str) -> str:
 
     shown = ""
     for line in text.splitlines(keepends=True):
-        before, at, behind = line.rpartition("@")  # search only up to the last @: linear time
+        before, at, behind = line.rpartition("@")  # search only up to the last @, for linear time
         shown += re.sub(f"{_LOGIN}|{_BROKEN_LOGIN}", without_login, before + at) + behind
     return re.sub(_PARAMETER, without_value, shown)
