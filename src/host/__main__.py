@@ -193,7 +193,7 @@ def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> No
 
 
 def _report(layers: "Layers", exported: "Mapping[str, str]", descriptor: str) -> None:
-    """Write the run's environment and the shadowed values, for a caller that masks its output.
+    """Write the run's environment and the shadowed values, so that a caller can mask secrets.
 
     Each variable is written as NAME=value and a NUL. One more NUL ends the report. Raises
     OperationError if `descriptor` is not an open file descriptor.
@@ -221,7 +221,7 @@ def _names_run(found: "Match", definition: "Definition", args: "Sequence[str]") 
 
 
 def _script_gets_help(definition: "Definition", file: str) -> bool:
-    """Return whether `--help` runs the command; an untrusted script is not searched for it."""
+    """Return whether `--help` runs the command; an untrusted script is not searched for that."""
     from host.run.script_help import script_gets_help
     from host.run.trust import is_trusted
 

@@ -44,7 +44,7 @@ from host.records import (
     Watch,
 )
 
-GROUP = "cli_host"  # of entry points and hooks; pluggy calls it a project
+GROUP = "cli_host"  # the group of entry points, and the project's name in pluggy
 OWN_DISTRIBUTION = "cli-host"
 
 hookspec = pluggy.HookspecMarker(GROUP)

@@ -22,8 +22,8 @@ def ask_trust(
     """Ask whether to trust a project. Raises NotConfirmedError if the user refuses.
 
     `words` name the command, and `file` has its definition. The first question shows all commands
-    and covers all of their files. A later question shows and covers only the changed files that
-    take effect in this run.
+    of the project, and answering yes trusts all of their files. A later question shows only the
+    changed files that take effect in this run, and answering yes trusts only these.
     """
     if not may_ask or not is_attended():
         raise trust.not_trusted(project, program, words)
@@ -41,7 +41,7 @@ def ask_trust(
 
 
 def project_contents(project: Project) -> Contents:
-    """Return all contents of a project, including commands that other trees shadow."""
+    """Return all contents of a project, including commands that are overridden outside it."""
     return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
@@ -76,7 +76,7 @@ def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
 
 
 def hashes_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
-    """Return the hashes by relative path, before a question, so that its answer covers no more."""
+    """Return hashes by relative path; get them before asking, to trust no later change."""
     return {path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths}
 
 
@@ -93,7 +93,7 @@ def remember(project: Project, hashes: Mapping[str, str]) -> None:
 def change_trusted(
     environ: Mapping[str, str], update: Callable[[dict[str, dict[str, str]]], object]
 ) -> None:
-    """Rewrite trusted.json; `update` gets the trusted projects. Raises OperationError.
+    """Rewrite trusted.json; `update` changes the dict of trusted projects. Raises OperationError.
 
     Under sudo, the file keeps the owner of its directory.
     """

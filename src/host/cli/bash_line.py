@@ -37,7 +37,7 @@ def split_line(line: str) -> tuple[list[str], str]:
 
 
 def broken_at(word: str, breaks: str, quote: str) -> int:
-    """Return the number of characters, up to the last word break of `word`, that bash keeps."""
+    """Return how many characters of `word` bash keeps: those up to the last of its `breaks`."""
     if quote:
         return 0
     return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1

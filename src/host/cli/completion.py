@@ -40,9 +40,9 @@ class Offer(Record):
 def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
     """Return the output that the shell's completion script reads.
 
-    `given` has the shell and the words after the program's name; the last word is unfinished. bash
-    passes COMP_WORDBREAKS and the line up to the cursor instead, because it splits words at those
-    breaks.
+    `given` has the shell and the words after the program's name; the last word is unfinished.
+    Instead of these words, bash passes COMP_WORDBREAKS and the line up to the cursor, because
+    bash also splits words at the characters in COMP_WORDBREAKS.
     """
     shell, *words = given or [""]
     quote, dropped, words = "", 0, words or [""]
@@ -69,7 +69,7 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
 
 
 class Completer:
-    """Finds the candidates in an installation."""
+    """Finds the candidates for Tab completion in an installation."""
 
     def __init__(self, installation: "OpenInstallation", lock: "Lock") -> None:
         self.installation = installation
@@ -170,7 +170,7 @@ def formats(*_: object) -> Offer:
 
 
 def read_typed(line: "CommandLine") -> None:
-    """Parse an unfinished command line, and skip words that do not fit."""
+    """Parse an unfinished command line, and skip invalid words."""
     while line.rest:
         try:
             line.read()

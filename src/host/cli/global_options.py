@@ -41,15 +41,15 @@ class GlobalOptions(Record):
 
     @property
     def wants_answer(self) -> bool:
-        """Whether an option asks for a listing, help or version, so that no command runs."""
+        """Whether an option asks for a listing, help or the version, so that no command runs."""
         return self.help or self.version or self.everything or self.format != ""
 
     def read(
         self, words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None
     ) -> None:
-        """Read the options before the first word. Raises UsageError.
+        """Read the options at the start of `words`, and keep the other words. Raises UsageError.
 
-        After the words of a `category` (or the root), only listing options are allowed.
+        `category`, if given, has the words before `words`; only listing options are allowed then.
         --color sets the colour mode of `messages`.
         """
         left = list(words)

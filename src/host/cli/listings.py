@@ -42,7 +42,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
     if found.kind == "command" and found.definition is not None:
         if asked.everything or asked.format:
             raise UsageError("--all and --format are for listings, not for commands")
-        from host.cli.help_page import help_page  # imported here: listings do not need it
+        from host.cli.help_page import help_page  # imported here, because listings do not need it
 
         session.show(help_page(session, found, found.definition))
         return
@@ -119,7 +119,8 @@ def ask(
 ) -> list[Any]:
     """Call the plugins' `hook`; return for each of `calls` the first result that is not None.
 
-    The plugin registered last is called first, as in pluggy.
+    A call has the hook's arguments by name. The plugin registered last is called first, as in
+    pluggy.
     """
     found: list[Any] = [None] * len(calls)
     plugins = [one for one in session.lock.plugins.values() if hook in one.hooks]

@@ -62,7 +62,7 @@ class Page:
         self.lines(heading, list(map(printable, rows)))
 
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Add rows of a term and its wrapped explanation."""
+        """Add rows, each with a term and its wrapped explanation."""
         shown = [(printable(name), printable(text)) for name, text in rows]
         fitting = [width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM]
         column = max(fitting, default=0) + _GAP

@@ -125,7 +125,7 @@ def _say(text: str) -> None:
 def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the words of a command line with `********` in place of each secret text."""
     every = [one.replaced(repeats=one.option or one.repeats) for one in arguments]
-    line = CommandLine(every, args)  # with `repeats`, a line keeps all values of an option
+    line = CommandLine(every, args)  # an option that repeats keeps all of its values
     read_typed(line)
     try:
         line.assign_loose()

@@ -39,9 +39,9 @@ _WIDTH = 80  # columns if the width is unknown
 class Session:
     """The caller's environment and the installation, whose parts are read on first access.
 
-    `self` commands get it as their first argument. `installation` and `lock` raise HostError if
-    the installation is missing or invalid. With `assume_yes`, no question is asked. `start` has
-    the installation and the lock, if they have already been read.
+    `self` commands get the session as their first argument. `installation` and `lock` raise
+    HostError if the installation is missing or invalid. With `assume_yes`, no question is asked.
+    `start` has the installation and the lock, if they have already been read.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Session:
     def show(self, text: str) -> None:
         """Write `text` to stdout unchanged, except characters that stdout cannot encode.
 
-        A closed pipe ends the process by SIGPIPE; a full disk raises OperationError.
+        A closed pipe ends the process with SIGPIPE; a full disk raises OperationError.
         """
         if self.encoding != "utf-8":
             text = text.replace("…", "...").replace("←", "<-")
@@ -88,7 +88,7 @@ class Session:
 
     @property
     def encoding(self) -> str:
-        """The encoding of stdout: ASCII in the caller's C locale, otherwise Python's choice."""
+        """The encoding of stdout: ASCII if the caller's locale is C, otherwise Python's choice."""
         chosen = map(self.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))
         is_plain = next(filter(None, chosen), "") in ("C", "POSIX")
         return "ascii" if is_plain else getattr(sys.stdout, "encoding", "utf-8")
@@ -181,7 +181,7 @@ class Session:
     @property
     def caller(self) -> Mapping[str, str]:
         """The caller's environment, without the variables that an outer run has set."""
-        from host.run.nested import without_outer_run  # there may be no installation
+        from host.run.nested import without_outer_run  # works even without an installation
 
         return without_outer_run(self.environ, self.layout.root)
 
@@ -234,7 +234,7 @@ class Session:
     def listed(
         self, words: tuple[str, ...], *, deep: bool = False, everything: bool = False
     ) -> Contents:
-        """Return the contents that listings show; warn about invalid definitions."""
+        """Return the contents of a category for a listing; warn about invalid definitions."""
         inside = self.contents(words, deep=deep)
         self.messages.warn(*inside.problems)
         shown = [one for one in inside.commands if everything or one.definition.is_listed]

@@ -42,7 +42,7 @@ def unknown(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    `topics` are the `help` topics to suggest.
+    `topics` has the `help` topics to suggest.
     """
     word = rest[0]
     _, problems = session.catalog.children(found)
@@ -68,7 +68,8 @@ def unknown_in(
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
-    `self` commands and `others` are suggested by the first of these rules that finds any:
+    The suggestions are `self` commands and some of `others`, the words of other commands,
+    categories and help topics. They come from the first of these rules that finds any:
     1. in a category, `self` commands with the word as a synonym; 2. `self` commands with the word
     as a synonym, and commands with this name in any category; 3. similar names in this category;
     4. very similar names in any category.

@@ -1,1 +1,1 @@
-"""Build the lock: load the plugins, call their hooks, check and store the records."""
+"""Build the lock, a cache of all declarations: load plugins, call hooks, check the records."""

@@ -30,7 +30,7 @@ def refresh(installation: OpenInstallation, messages: Messages, safe: bool = Fal
 
     In safe mode, no third-party Python is imported, and nothing is written. Each broken plugin
     causes one warning. Raises InstallationError if this program is too old for cli.json. In that
-    case, only the `self` commands that need no lock work.
+    case, `self` commands work only if they need no lock.
     """
     if wanted := installation.config.min_version:
         from host.min_version import version_problem
@@ -77,25 +77,25 @@ def ask_plugins(
 
 
 def entry_points() -> list[Plugin]:
-    """Return the plugins of installed distributions, the built-in ones first, then by name.
+    """Return the plugins of installed distributions, sorted by name, the built-in ones first.
 
     Distributions with unreadable metadata are skipped.
     """
     found = []
     for distribution in importlib_metadata.distributions():
         try:
-            path = getattr(distribution, "_path", None)  # its path has no public attribute
+            path = getattr(distribution, "_path", None)  # no public attribute has the path
             files = [path / name for name in ("entry_points.txt", "METADATA")] if path else []
             if any(one.exists() and not one.is_file() for one in files):
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=GROUP)
             if not points:
-                continue  # fast path: reading the metadata is slow
+                continue  # fast path, because reading the metadata is slow
             name, version = str(distribution.metadata["Name"]), str(distribution.version)
         except Exception:  # noqa: BLE001, S112 - another package's files may contain anything
             continue
         builtin = name == OWN_DISTRIBUTION
-        package = re.sub("[-_.]+", "-", name).lower()  # as `packaging` normalizes names
+        package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
         found += [
             Plugin(point.name, name, version, point.value, ours=builtin, package=package)
             for point in points

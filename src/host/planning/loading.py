@@ -27,7 +27,7 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
         self.broken = ""
-        self._manager = pluggy.PluginManager(hookspecs.GROUP)  # one for each, to isolate failures
+        self._manager = pluggy.PluginManager(hookspecs.GROUP)  # one per plugin, to isolate failures
         self._manager.add_hookspecs(hookspecs)
         try:
             self.broken = self._register()

@@ -13,10 +13,10 @@ _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for file times ticks every 4 
 def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
     """Write `lock` atomically to the first writable one of `paths`.
 
-    Nothing is written if a stamp of the lock is outdated.
+    Nothing is written if a stamp of the lock is outdated. Readers with another `key` ignore it.
     """
     content = _content_of(lock, key)
-    time.sleep(_CLOCK_GRAIN)  # let the file clock advance: every later change then alters a stamp
+    time.sleep(_CLOCK_GRAIN)  # let the file clock tick, so that every later change alters a stamp
     if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
     for path in paths:
@@ -25,7 +25,6 @@ def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
 
 
 def _content_of(lock: Lock, key: str) -> bytes:
-    """Return the bytes of the lock file for `lock` and `key`."""
     values = {
         "key": key,
         "stamps": lock.stamps,

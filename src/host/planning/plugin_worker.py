@@ -49,10 +49,11 @@ def query(plugin: Plugin, installation: Installation, limit: float = _HOOK_SECON
 def call_hook(
     plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]], program: str
 ) -> list[Any]:
-    """Return the result of a plugin's listing hook for each of `calls`.
+    """Call a plugin's listing hook once for each of `calls`; return the results.
 
-    The results are strings or None for `render_listing`, and True, False or None for
-    `is_installed`. Raises PluginError if the hook fails or returns anything else.
+    A call has the hook's arguments by name. The results are strings or None for
+    `render_listing`, and True, False or None for `is_installed`. Raises PluginError if the hook
+    fails or returns anything else.
     """
     return list(_in_child(partial(_call, plugin, hook, calls), program))
 
@@ -94,7 +95,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
-    """Return the hook's result for each of `calls`. Raises PluginError."""
+    """Call the hook once for each of `calls`; return the results. Raises PluginError."""
     loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
     found = [loaded.answer(hook, **call) for call in calls]
