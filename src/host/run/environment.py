@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
     from host.run.lock import Source
 
-REPORT = "CLI_REPORT_FD"  # a descriptor to which a run writes its variables
+REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 
-# The lowest number is the highest rank, which wins. Rank 5 is a default in the script.
+# Ranks: the lowest number is the highest and wins. A default in a command's script has rank 5.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
@@ -34,7 +34,7 @@ RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 
 BUILT_IN_SCHEMES = ("run", "file")  # reference schemes for secrets
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
-"""The order of readers: settings.conf first, so that plugins can use it; the definition last."""
+"""The order of readers: settings.conf first, so plugins can use its values; the definition last."""
 
 
 class Assignment:
@@ -98,7 +98,7 @@ class Layers:
 class SourceReader(Record):
     """Reads the sources of one command into `layers`; warnings go to `messages`.
 
-    `schemes` are the plugins' reference schemes for secrets. With `resolves` these references
+    `schemes` has the plugins' reference schemes for secrets. With `resolves`, these references
     are resolved, and with `may_ask`, their providers can use the terminal.
     """
 
@@ -160,7 +160,7 @@ class SourceReader(Record):
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
     def secrets(self) -> None:
-        """Offer the secrets that no other source sets; without `resolves`, their references.
+        """Offer secrets that no other source sets: their values or, without `resolves`, references.
 
         Raises SourceError.
         """
@@ -181,11 +181,11 @@ class SourceReader(Record):
         self, name: str, value: str, rank: float, path: str, key: str = "", line: int = 0
     ) -> None:
         if any(one.owns(name) for one in self.definition.args):
-            return  # only the argument may set its variables
+            return  # only an argument may set its own variables
         scheme, colon, _ = value.partition(":")
         if colon and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
             what = (
-                f"{name} looks like a reference to a secret, but references are not resolved here"
+                f"the value of {name} looks like a reference to a secret, but is not resolved here"
             )
             self.messages.warn(Problem(path, what, 'move it to "secrets"', key, line))
         source = f"{path}:{line}" if line else f"{path}: {key}" if path and key else path or key
@@ -205,7 +205,7 @@ class SourceReader(Record):
         line: int = 0,
         on_warning: "Callable[[Problem], None] | None" = None,
     ) -> str:
-        """Return `text` with its variables expanded; `path`, `key` and `line` locate it."""
+        """Return `text` with its variables expanded; warnings contain `path`, `key` and `line`."""
         warn = on_warning or self.messages.warn
 
         def lookup(name: str) -> str | None:
@@ -225,7 +225,7 @@ def layers_of(
     environ: "Mapping[str, str]",
     given: "Mapping[str, str] | None" = None,
 ) -> Layers:
-    """Return the layers for a command's run, without the values of its sources.
+    """Return the layers for a command's run before its sources are read.
 
     `environ` is the caller's; `given` has the variables of the declared arguments, by default
     those of an empty command line.

@@ -216,10 +216,10 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
     done = made.run("a", "b", env=env(made))
     assert (done.status, done.stdout) == (0, "x|run:give x\n")
     lines = done.stderr.splitlines()
-    unresolved = "looks like a reference to a secret, but references are not resolved here; "
+    unresolved = "looks like a reference to a secret, but is not resolved here; "
     assert [line.partition("command.json: ")[2] for line in lines] == [
-        f'"envs.OTHER": OTHER {unresolved}move it to "secrets"',
-        f'"envs.ENCRYPTED": ENCRYPTED {unresolved}move it to "secrets"',
+        f'"envs.OTHER": the value of OTHER {unresolved}move it to "secrets"',
+        f'"envs.ENCRYPTED": the value of ENCRYPTED {unresolved}move it to "secrets"',
         '"envs.URL": $TOKEN is empty here, because secrets are resolved last; '
         "combine the values in the command",
     ]

@@ -145,7 +145,7 @@ def test_what_is_right_with_a_definition(install: Install, line: str) -> None:
         ('A="open\n', ".env:1:1: the quote that opens here is not closed on this line; ignored\n"),
         ("A=1\n1B=2\n", ".env:2:1: this line is not NAME=value; ignored\n"),
         (b"\xff\xfeA", ".env:1:1: is UTF-16; save it as UTF-8\n"),
-        ("A=run:give\n", ".env:1:1: A looks like a reference to a secret, but refer"),
+        ("A=run:give\n", ".env:1:1: the value of A looks like a reference to a secret, but"),
     ],
     ids=["quote", "name", "UTF-16", "reference"],
 )
