@@ -96,7 +96,7 @@ class Record:
 
 
 def join(directory: str, path: str) -> str:
-    """Return `path` relative to `directory`; an absolute path is returned unchanged."""
+    """Return `path` joined to `directory`; an absolute path is returned unchanged."""
     if path.startswith("/") or not directory:
         return path
     return f"{directory}{path}" if directory.endswith("/") else f"{directory}/{path}"

@@ -165,7 +165,7 @@ class Catalog:
         return self._projects
 
     def _folders(self) -> "list[AnyNode]":
-        """Return new root nodes; a used node would miss later changes of its folder."""
+        """Return new root nodes, because a used node would miss later changes of its folder."""
         return [FolderNode(one, self._read) for one in self._lock.trees]
 
     def _in_projects(self) -> "list[AnyNode]":
@@ -175,11 +175,11 @@ class Catalog:
         """Return the match of the leading `words`; the remaining words are arguments.
 
         At each word, the first tree that has it decides whether it is a command or a category.
-        Categories with the same words are merged. Other words may be aliases. A command may have
-        commands below it: the longest sequence of words that names a command wins. With `whole`, a
-        category that all words name also wins. Aliases and declared commands are read only if no
-        folder has the command, and projects only if no other tree has it. Raises DefinitionError
-        if the definition of the match is invalid.
+        Categories with the same words are merged. A word that no tree has may be an alias. A
+        command may have commands below it: the longest sequence of words that names a command
+        wins. With `whole`, a category that all words name wins over a command that fewer words
+        name. Aliases and declared commands are read only if no folder has the command, and projects
+        only if no other tree has it. Raises DefinitionError if the match's definition is invalid.
         """
         found = _find(self._folders(), words, whole=whole, aliases=False)
         if found.kind != "command":
@@ -269,7 +269,7 @@ def _inherit(match: Match) -> None:
 
 
 def _child(category: Match, word: str) -> Match | None:
-    """Return the match of `word` in a category, or None if it has none. Raises DefinitionError."""
+    """Return the match of `word` in a category, or None if none exists. Raises DefinitionError."""
     if not is_word(word):
         return None
     nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
@@ -278,7 +278,7 @@ def _child(category: Match, word: str) -> Match | None:
 
 
 def reserved(word: str, node: "AnyNode") -> Problem:
-    """Return the problem of a folder or script in a root whose word is reserved."""
+    """Return the problem that a folder or script in a tree's root has the reserved `word`."""
     path = node.scripts[0][1] if isinstance(node, FolderNode) and not node.is_folder else node.at
     return Problem(path, f"left out; the word {word} is reserved for this program")
 
@@ -294,12 +294,12 @@ def _matched(
     *,
     listing: bool = True,
 ) -> Match | None:
-    """Merge nodes with the same words into one match; return None if no node remains.
+    """Merge the nodes `reached` by `words` into one match; return None if no node remains.
 
-    The first node that is a command or a category decides. A run stops there and raises
-    DefinitionError if that definition is invalid. A listing reads all nodes: a command's match
-    includes the shadowed nodes, and a category's match includes only nodes that contain commands.
-    Problems are appended to `problems`.
+    The first node that is a command or a category decides which one the match is. A run stops there
+    and raises DefinitionError if that definition is invalid. A listing reads all nodes: a command's
+    match includes the shadowed nodes, and a category's match includes only nodes that contain
+    commands. Problems are appended to `problems`.
     """
     kept: list[AnyNode] = []
     shadowed: list[AnyNode] = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # keys; a \u may be an escaped letter of a key
+_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # parts of keys; \u may encode a letter
 _ALIASES = (b"aliases", b"\\u")
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
 # folders instead of link counts would make a listing of 10,000 commands a quarter slower.
@@ -47,7 +47,10 @@ def script_word(name: str) -> str:
 
 
 def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
-    """Return the words of a file name by the tree's `scripts`, or [] if the name is invalid."""
+    """Return the words of a script from its file name, or [] if the name is invalid.
+
+    `scripts` may have "prefix", which is removed from names, and "split", which separates words.
+    """
     word, prefix, separator = script_word(name), scripts.get("prefix", ""), scripts.get("split", "")
     if not word.startswith(prefix):
         return []
@@ -76,9 +79,9 @@ def refusal(path: str, root: str) -> str:
 
 
 class Node:
-    """The node that words name in one tree; `at` is its path, or its words if it is declared.
+    """The node that words name in one tree; `at` is its path or, if declared in code, its words.
 
-    The catalog sets `definition`, or `error` if it is invalid but there are commands below.
+    The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
     `problems` has the problems in the folder, and is complete once the folder is listed.
     """
 
@@ -102,7 +105,7 @@ class Node:
 
 
 class FolderNode(Node):
-    """A node of a tree on disk: a folder, a script or both, or leading words of a script's name.
+    """A node of a tree on disk: a folder, a script or both, or the first words of a script's name.
 
     The constructor makes the root; `enter` and `inside` return the other nodes. A folder is listed
     only once. A link to a directory is not followed if it is below another link or leads to a
@@ -168,9 +171,9 @@ class FolderNode(Node):
 
     @property
     def scripts(self) -> "Scripts":
-        """The scripts at or below this node: their words after this node's, and their paths.
+        """The words after this node's words, and the path, of each script at or below this node.
 
-        There are such words only if the tree splits the names of the scripts in its root.
+        Words can follow only if the tree splits the names of the scripts in its root.
         """
         if self._scripts is None:
             self._scripts = self.parent.scripts_of(basename(self.at)) if self.parent else []
@@ -277,7 +280,7 @@ class FolderNode(Node):
         while pending:
             node = pending.pop()
             if (node is not self and node.script) or node.has_command():
-                while node.parent and node is not self:  # the parents hold this command too
+                while node.parent and node is not self:  # the command is below these parents, too
                     node = node.parent
                     node.holds = True
                 return True
@@ -359,7 +362,7 @@ class FolderNode(Node):
         return folders, files
 
     def _follows(self, path: str) -> bool:
-        """Return whether `path`, a link to a directory, is followed."""
+        """Return whether `path`, a link to a directory, is followed: see `FolderNode`."""
         if self.linked:
             return False
         target = realpath(path)
@@ -383,10 +386,7 @@ def _has_definition(folder: str) -> bool:
 
 
 def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
-    """Return whether a definition may have one of these keys; parsing it would be slower.
-
-    An unreadable file may have them, too.
-    """
+    """Return whether `file` may have one of these keys, or is unreadable; faster than parsing."""
     try:
         content = read_regular(file, DefinitionError)
     except FileNotFoundError:

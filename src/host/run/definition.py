@@ -124,25 +124,25 @@ class Definition:
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
-        """Set `above`, and inherit the nearest group; other defaults are read through `chain`."""
+        """Set `above`, and inherit an absent `group`; other defaults are read through `chain`."""
         self.above = above
         self.group = next((one.group for one in reversed(self.chain) if one.group), "")
 
     @property
     def chain(self) -> "tuple[Definition, ...]":
-        """The definitions of the categories above, the outermost first, then this one."""
+        """The definitions of the categories above this one, the outermost first, then this one."""
         return (*self.above, self)
 
     @property
     def required_envs(self) -> "tuple[RequiredVariable, ...]":
-        """The variables that must be set, those of categories above first."""
+        """The variables that must be set; those of the categories above come first."""
         if not self.above:
             return self.own_required_envs
         return tuple(dict.fromkeys([name for one in self.chain for name in one.own_required_envs]))
 
     @property
     def requires(self) -> "tuple[Requirement, ...]":
-        """The required programs; the nearest definition of each wins."""
+        """The required programs; if several definitions require one, the nearest wins."""
         if not self.above:
             return self.own_requires
         needs = {need.program: need for one in self.chain for need in one.own_requires}

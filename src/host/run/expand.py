@@ -29,7 +29,8 @@ def expand(
     `:=` assigns nothing. `\$`, `\\` and, inside a word, `\}` lose their backslash. An inserted
     value is not expanded again. Text that a shell would execute, glob or split is unchanged, and
     so is `$$` with a name or braces after it. Any other `${…}`, and `:?` with an unset name, are
-    also unchanged; `warn` is called once for them. The function takes linear time::
+    also unchanged; `warn` is called once for them. The time is linear in the text's length.
+    Example::
 
         expand("${CACHE:-$HOME/.cache}/acme", os.environ.get)
     """
@@ -46,7 +47,7 @@ def expand(
 
 
 class _UnclosedError(Exception):
-    """A `${` or `$(` is not closed; from the outermost one on, the text stays unchanged."""
+    """A `${` or `$(` is not closed; the text from the outermost unclosed one on is unchanged."""
 
 
 class _Expansion:
@@ -62,7 +63,7 @@ class _Expansion:
         self.foreign = False
 
     def word(self, position: int, *, inside: bool = False, used: bool = True) -> tuple[str, int]:
-        """Expand to the end of the text or, if `inside` is true, to the `}` of this `${…}`."""
+        """Expand from `position` to the end or, if `inside` is true, to the `}` of this `${…}`."""
         text, end = self.text, len(self.text)
         parts: list[str] = []
         while position < end:
@@ -140,7 +141,7 @@ class _Expansion:
         return "" if operator[-1] == "+" else value or "", end + 1
 
     def as_written(self, position: int, inner: int) -> tuple[str, int]:
-        """Return the unchanged text from `position` to the `}` of the `${` that ends at `inner`."""
+        """Return the text from `position` to the `}` of the `${` before `inner`, unchanged."""
         _, end = self.word(inner, inside=True, used=False)
         return self.text[position : end + 1], end + 1
 

@@ -28,7 +28,7 @@ _NOTHING: "Mapping[str, Any]" = {}
 class Tree(Record):
     """A tree of categories: its path and its plugin, or "" for the installation's own tree.
 
-    `scripts` is None if scripts are not commands, or a dict that may have "prefix" and "split".
+    `scripts` is None if scripts are not commands; its keys are those of `words_of_script`.
     """
 
     path: str
@@ -40,7 +40,7 @@ class Tree(Record):
 class Declared(Record):
     """A command or category declared in code: its words, and its definition as JSON.
 
-    `json` is parsed on first access, as few are needed. `runs` is false for a category.
+    `json` is parsed when `definition` is first read. `runs` is false for a category.
     """
 
     words: tuple[str, ...]
@@ -64,9 +64,9 @@ class Declared(Record):
 class Source(Record):
     """One declared source of variables: files, a key of definitions, or a provider.
 
-    `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the
-    command's definition), or "python" (calls `provider`, a "module:attr"). `words`
-    are the leading words of the commands that it serves, or () for all commands.
+    `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the command's
+    definition), or "python" (calls `provider`, a "module:attr"). `words` has the leading words of
+    the commands that the source serves, or () for all commands.
     """
 
     name: str
@@ -87,7 +87,7 @@ class Plugin(Record):
     `distribution`, `version` and `reference` ("package.module") are those of an entry point;
     `package` is the normalized name of the distribution. `file` is a hooks file. `ours` is true
     for a built-in plugin. `hooks` maps each implemented hook to -1 (tryfirst), 0 or 1 (trylast).
-    `trees` are the paths of its trees. `broken` is the reason why it is not used, or "".
+    `trees` has the paths of its trees. `broken` is the reason why it is not used, or "".
     """
 
     name: str
@@ -109,7 +109,7 @@ class Plugin(Record):
 
 
 class _ParsedLater:
-    """A value of `Lock` that is parsed on first access if the lock is from a file."""
+    """An attribute of `Lock`; if the lock comes from a file, it is parsed on first access."""
 
     def __init__(self, name: str, default: "Any") -> None:
         self.name = name
@@ -129,8 +129,8 @@ def _parsed_later(name: str, default: "Any") -> "Any":
 class Lock(Record):
     """All declarations of plugins: trees, commands and sources in order of precedence.
 
-    `schemes` are rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
-    order of calls. `stamps` has a stamp of each path, taken before the path was read. `disabled`
+    `schemes` has rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
+    order of queries. `stamps` has a stamp of each path, taken before the path was read. `disabled`
     maps each disabled plugin to the words of its commands, to explain an unknown word. A run of a
     command that a folder defines parses neither `commands` nor `plugins` nor `disabled`.
     """
@@ -180,7 +180,7 @@ def stamp(path: str) -> str:
 
 
 def stamp_numbers(path: str) -> tuple[int, ...]:
-    """Return the numbers in the stamp of `path`: two times in ns, the size and the inode."""
+    """Return the mtime and ctime (in ns), size and inode of `path`, or () if it is missing."""
     try:
         status = posix.stat(path)
     except OSError:

@@ -129,7 +129,7 @@ class Messages:
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
         """Print an error and its remedy.
 
-        `suggestions` are the command lines in `remedy`; a terminal shows each on its own line.
+        `suggestions` has the command lines in `remedy`; a terminal shows each on its own line.
         """
         colours = self.colours(2)
         if not colours and not posix.isatty(2):

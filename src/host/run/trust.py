@@ -56,7 +56,7 @@ def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> Not
 
 
 def changed_files(project: "Project", file: str) -> list[str]:
-    """Return the files of `files_of` that differ from their trusted versions."""
+    """Return the paths from `files_of` whose files differ from their trusted versions."""
     known = read_trusted(project.environ).get(project.root, {})
     return [
         path
@@ -100,7 +100,10 @@ def trusted_file(environ: "Mapping[str, str]") -> str:
 
 
 def read_trusted(environ: "Mapping[str, str]") -> "dict[str, Hashes]":
-    """Return the trusted projects by real path. Raises DefinitionError and OperationError."""
+    """Return the hashes of each trusted project's files, by the project's real path.
+
+    Raises OperationError if trusted.json is invalid or another user can write to it.
+    """
     path = trusted_file(environ)
     try:
         content = read_regular(path, OperationError)
