@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from host.run.json_file import Fields
 
 TYPES = ("string", "integer", "number", "path", "file", "directory")
-COMPLETIONS = ("file", "directory", "none")  # any other value is a program in the command's folder
+# Any other value of "complete" is a program in the command's folder.
+COMPLETIONS = ("file", "directory", "none")
 
 _TEXTS = ("short", "complete", "env", "pattern")  # keys whose value must not be empty
 _FLAGS = ("required", "negatable", "secret")

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 REPEATS = "..."  # ends the name of a positional argument that repeats
-TRUE = ("true", "1", "on", "yes")  # values of a flag's variable, in any letter case
-FALSE = ("false", "0", "off", "no", "")
+TRUE = ("true", "1", "on", "yes")  # a flag's variable is true for these, in any letter case
+FALSE = ("false", "0", "off", "no", "")  # a flag's variable is false for these
 
 _NUMBER = frozenset("0123456789+-.eE")
 _TYPES = {"integer": "a whole number", "number": "a number"}

@@ -1,7 +1,7 @@
 """Run a child process in its own session and read its report, within a time limit.
 
-END ends the report. After END or the time limit, the child's process group is killed; jobs in
-other groups may survive. The child's stdout goes to stderr, and its stdin is empty.
+The marker END ends the report. Then, or after the time limit, the child's process group is killed;
+jobs in other groups may survive. The child's stdout goes to stderr, and its stdin is empty.
 """
 
 import _signal  # not `signal`, which would import `enum`
@@ -19,9 +19,9 @@ USUAL_SECONDS = 10.0
 TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
 _LONGEST = 1_000_000.0  # seconds; poll accepts no more than 24 days
 END = b"\0\0"
-REPORT_DESCRIPTOR = 250  # a child's descriptor: scripts use lower ones, usual limits are higher
+REPORT_DESCRIPTOR = 250  # above the descriptors that scripts use, and below usual limits
 
-_GRACE_SECONDS = 0.2  # between SIGTERM and SIGKILL
+_GRACE_SECONDS = 0.2  # the time between SIGTERM and SIGKILL
 _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
@@ -107,7 +107,7 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
         except BaseException as failure:  # noqa: BLE001 - may be any
             raised = f"raised {type(failure).__name__}: {failure}"
             reason = str(failure) if isinstance(failure, HostError) else raised
-        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex digits contain no END
+        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex cannot contain END
         while answer and posix.getpid() == own:  # a process forked in `question` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
@@ -182,7 +182,7 @@ def _end(pid: int, *, gently: bool) -> None:
     try:
         posix.waitpid(pid, 0)
     except ChildProcessError:
-        pass  # the caller ignores SIGCHLD, so the kernel reaped it
+        pass  # the caller ignores SIGCHLD, so the kernel has reaped the child
 
 
 def _kill(pid: int, number: int) -> None:

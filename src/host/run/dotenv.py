@@ -61,7 +61,7 @@ def _offer_item(
                 reader.layers.unasked.append(item)
             return
     path = reader.expanded(item, definition.file, "env_files")
-    if not path or "\0" in path:  # on a help page, the variable in the path may be unknown
+    if not path or "\0" in path:  # a variable in the path may be unset on a help page
         return
     path = join(definition.directory, path)
     try:

@@ -29,7 +29,7 @@ class Config:
         self.name: str = fields.filled("name", required=True)
         self.version: str = fields.filled("version", required=True)
         self.description: str = fields.text("description")
-        self.min_version: str = fields.filled("min_version")  # `planning.discovery` checks it
+        self.min_version: str = fields.filled("min_version")  # checked in `planning.discovery`
         self.commands_dir: str = fields.text("commands_dir") or "commands"
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
         self.projects: bool = fields.flag("projects") or fields.value("projects") is None
@@ -161,7 +161,7 @@ class OpenInstallation:
         self.plugins_dir = join(layout.root, config.plugins_dir)
         self.locks = (layout.lock_file, cached)
         self.indexes = tuple([f"{place}.index" for place in self.locks])  # indexes of definitions
-        interpreter = dirname(sys.executable)  # python and python3 of one environment share it
+        interpreter = dirname(sys.executable)  # one for python and python3 of an environment
         directories = (layout.root, self.commands_dir, self.plugins_dir)
         code = (__file__, sys.version, interpreter, python_path)
         self.key = "\n".join([*directories, config.min_version, *code])

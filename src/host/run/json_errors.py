@@ -55,7 +55,7 @@ def _mistake(text: str) -> tuple[int, str]:
 
 
 def offsets_of_keys(text: str) -> Iterator[tuple[str, int]]:
-    """Yield the path and the offset of each key and item of JSON."""
+    """Yield the path and offset of each key and array item in the JSON `text`."""
     above: list[tuple[str, Iterator[int] | None]] = []  # open objects and arrays
     path = ""
     for token in _TOKEN.finditer(text):

@@ -43,9 +43,9 @@ def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
 def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them (or ""), and the launcher.
 
-    The innermost run exports both variables. If a value differs from the exported one, the run's
-    script has set it. An unchanged value is replaced by that of the nearest run with the same
-    `launcher`, or else by that of the nearest run of the installation `own`.
+    The innermost run exports both variables. A value that differs from the exported one comes from
+    the run's script and is kept. Any other value is replaced by that of the nearest run with the
+    same `launcher` (see `Layout`), or else by that of the nearest run of the installation `own`.
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
     runs = outer_runs(environ)

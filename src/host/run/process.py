@@ -205,7 +205,7 @@ def python_exec(argv: "Sequence[str]", environment: "Mapping[str, str]") -> Exec
 
 
 def shell_library(lib_dir: str) -> str:
-    """Return the path of the installation's init.sh, else that of the wheel or checkout, or ""."""
+    """Return the path of init.sh in the installation, else in the wheel or checkout, else ""."""
     package = dirname(dirname(__file__))
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
     paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]

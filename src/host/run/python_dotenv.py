@@ -1,7 +1,7 @@
 """Parse `.env` files with python-dotenv, and report invalid statements.
 
-python-dotenv unescapes pairs of backslashes. Expansion does this later, and pairs in single quotes
-are literal, so each pair is doubled first.
+In quotes, python-dotenv turns two backslashes into one, which is wrong here: single quotes keep
+both, and in double quotes `expand` replaces them later. Therefore each pair is doubled first.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""Run a command written in Python, in the new interpreter of a run, with few imports."""
+"""Run a Python command in the interpreter that a run starts for it, with few imports."""
 
 import _signal
 import gc
@@ -6,7 +6,7 @@ import os
 import sys
 
 if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # Ctrl-C ends Python until `main` handles it
+    _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # until `main` handles Ctrl-C, it ends Python
 if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - blocked while this Python started
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
@@ -26,7 +26,7 @@ def main(argv: list[str]) -> int:
     """
     called, reference, *args = argv
     sys.argv = [called, *args]  # programs expect their name in argv[0]
-    if "LC_CTYPE" in os.environ:  # if Python set it (PEP 538), hide it from children
+    if "LC_CTYPE" in os.environ:  # hide the value that Python sets in the C locale (PEP 538)
         from host.run.process import caller_environment
 
         if b"LC_CTYPE" not in caller_environment():
@@ -34,7 +34,7 @@ def main(argv: list[str]) -> int:
     environ = dict(os.environ)
     try:
         with RaisedInterrupts():
-            gc.disable()  # for speed, because imports create no garbage
+            gc.disable()  # garbage collection only slows down imports
             target = load_reference(reference)
             gc.enable()
             status = call(target, called, args, reference)

@@ -7,10 +7,11 @@ from contextlib import suppress
 def replace(path: str, content: bytes, mode: int = 0o644) -> bool:
     """Write `content` to `path` by rename, so that readers see either the old or the new file.
 
-    Returns False if that fails. If two writers mix their bytes, readers detect it by the checksum.
+    Returns False if writing fails. Two writers at the same time may mix their bytes, which only a
+    checksum in the content can show.
     """
     directory, name = os.path.split(path)
-    beside = os.path.join(directory, f".{name}.new")  # a fixed name, so leftovers are overwritten
+    beside = os.path.join(directory, f".{name}.new")  # a fixed name: leftover files are overwritten
     try:
         os.makedirs(directory, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK

@@ -48,7 +48,7 @@ class RequiredVariable(str):
             return "must be set" if value is None else "must not be empty"
         if not self.type or _has_type(self.type, value):
             return ""
-        return f"must be {_EXPECTED[self.type]}"  # without the value, which may contain a password
+        return f"must be {_EXPECTED[self.type]}"  # the value may contain a password, so omit it
 
 
 def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable, ...]:

@@ -140,7 +140,7 @@ def remedy_of(one: Requirement, program: str, catalog: "Catalog") -> str:
 
 
 def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
-    """Return the version of a program, or "" if it prints none; results are cached per file.
+    """Return the version of a program, or "" if it prints none; `known` caches it per file.
 
     The cache key contains the name, because one file can be several programs (busybox, shims).
     """

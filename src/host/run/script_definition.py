@@ -46,7 +46,7 @@ class ScriptComments:
         self._summary, self.usage = _described(lines)
 
     def values(self) -> "dict[str, Any]":
-        """Return the keys of the definition. Raises DefinitionError."""
+        """Return the keys and values of the definition. Raises DefinitionError."""
         text = block_text(self._lines, self._path)
         block = {}
         if text.strip():
@@ -140,8 +140,8 @@ def _described(lines: "list[str]") -> tuple[str, str]:
 def _first_comments(lines: "list[str]") -> "Iterator[str]":
     """Yield the texts of the comments and the docstring above a script's first line of code.
 
-    A blank line yields "", except in a docstring or block comment, where a licence may have one.
-    Blocks for programs (`/// …`) are left out.
+    A blank line yields "", but blank lines in docstrings and block comments are left out, because
+    a licence may contain them. Blocks for programs (`/// …`) are also left out.
     """
     in_block, end = False, ""
     for number, line in enumerate(lines):

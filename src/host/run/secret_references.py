@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     Call = tuple[str, Mapping[str, Any]]
 
 TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
-_PROVIDER_SECONDS = (30.0, 120.0)  # for providers, without and with a terminal
+_PROVIDER_SECONDS = (30.0, 120.0)  # time limits of providers, without and with a terminal
 _POLL_SECONDS = 0.1
-_GRACE_SECONDS = 1.0  # for the child to report providers without an answer
+_GRACE_SECONDS = 1.0  # extra time, in which the child reports providers that are late
 
 
 def is_secret_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:
@@ -69,7 +69,7 @@ def resolve(
 def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
-    """Return one call for each scheme of a plugin, each program and each file."""
+    """Group the references into provider calls: one for each plugin scheme, program and file."""
     providers = {row[0]: row[1] for row in reversed(reader.schemes)}
     calls: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():
@@ -118,14 +118,14 @@ class _Providers(Record):
     seconds: float
     terminal: bool
 
-    _caller: str | None = None  # current directory of programs, if it exists
+    _caller: str | None = None  # current directory of `run:` programs; None if it is deleted
 
     @property
     def late(self) -> str:
         return f"did not answer within {self.seconds:g} s; to wait longer, set {TIMEOUT_VARIABLE}"
 
     def ask(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
-        """Return the `outcome` of each reference in `calls`, by its key."""
+        """Make all `calls`; return (value, "") or ("", reason) for each reference, by its key."""
         from concurrent.futures import ThreadPoolExecutor, wait
         from contextlib import suppress
 

@@ -132,7 +132,7 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
             start = equals + 2 + ansi
             end = _closing(printed, start, b"'" if ansi else b'"')
             yield decode(name), decode(_unescaped(printed[start:end], ansi=ansi))
-            position = end + 2  # after the quote and the newline
+            position = end + 2  # the next line, after the quote and the newline
 
 
 def _closing(printed: bytes, position: int, quote: bytes) -> int:
@@ -146,7 +146,7 @@ def _closing(printed: bytes, position: int, quote: bytes) -> int:
 
 
 def _unescaped(value: bytes, *, ansi: bool) -> bytes:
-    """Return a quoted value without its escapes."""
+    """Return a value without the escapes of `$'…'` (if `ansi` is true) or of double quotes."""
     if b"\\" not in value:
         return value
     parts = value.split(b"\\\\")
