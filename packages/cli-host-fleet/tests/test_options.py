@@ -159,6 +159,22 @@ def test_what_is_refused_before_anything_runs(cli: Cli, words: tuple[str, ...], 
     assert not (cli.rig.machines["web01"].root / "opt" / "ran-all-the-same").exists()
 
 
+@pytest.mark.parametrize("word", ["run", "check"])
+def test_ssh_is_missing(cli: Cli, word: str) -> None:
+    """The user answers no question first."""
+    cli.command("true\n", confirm="Restart?")
+    done = cli.fleet(word, *cli.on("web01"), "demo", "do", env={"PATH": "/missing"})
+    assert (done.status, done.stdout) == (127, b"")
+    expected = "ssh is not installed or not on PATH; install openssh-client"
+    assert done.stderr == f"cli fleet {word}: {expected}\n"
+
+
+def test_a_dry_run_needs_no_ssh(cli: Cli) -> None:
+    cli.command("true\n")
+    words = ("run", *cli.on("web01"), "--dry-run", "demo", "do")
+    assert cli.fleet(*words, env={"PATH": "/missing"}).status == 0
+
+
 def test_the_live_view_on_a_terminal(cli: Cli) -> None:
     """A live line is erased before each output; with NO_COLOR there is only plain text."""
     cli.command("sleep 0.4; echo done; [[ $HOSTNAME == web01 ]]\n")

@@ -70,9 +70,10 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     )
     if given["dry_run"]:
         click.echo(preview(job, options, given["form"]))
+    parameters = calling(targets, given)
         return
     confirm(found, list(hosts), given["yes"])
-    job.connect(calling(targets, given), become(given))
+    job.connect(parameters, become(given))
     sys.exit(carry_out(program, job, options, given["form"]))
 
 

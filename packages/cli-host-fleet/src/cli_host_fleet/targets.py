@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,7 +17,7 @@ from cli_host_fleet.inventory import read_inventory
 from cli_host_fleet.node_sets import names_of
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.ssh import Calling, Host
-from host import Program
+from host import MissingError, Program
 
 _MOST_NAMED = 5
 _TIME = re.compile(r"([0-9]+[smhdw]?)+", re.IGNORECASE)  # the format of times in ssh_config
@@ -92,7 +93,9 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def calling(targets: Targets, given: Mapping[str, Any]) -> Calling:
-    """Return the parameters for ssh; raises FleetError."""
+    """Return the parameters for ssh; raises FleetError, and MissingError if ssh is missing."""
+    if not shutil.which("ssh"):
+        raise MissingError("ssh is not installed or not on PATH", "install openssh-client")
     own = given["keep_connections"] is None
     keep = "60s" if own else given["keep_connections"]
     if not _TIME.fullmatch(keep):
