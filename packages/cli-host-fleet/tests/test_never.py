@@ -295,16 +295,33 @@ def test_a_reader_that_goes_away_ends_the_run(cli: Cli, mark: str) -> None:
     assert _gone(cli, mark)()
 
 
-def test_no_room_for_the_output_is_reported(cli: Cli) -> None:
+_VIEWS = [("run", "text"), ("run", "json"), ("run", "jsonl"), ("check", "json"), ("check", "jsonl")]
+
+
+@pytest.mark.parametrize("hosts", ["web01", "web[01-02]"])
+@pytest.mark.parametrize(("word", "form"), _VIEWS)
+def test_no_room_for_the_output_is_reported(cli: Cli, word: str, form: str, hosts: str) -> None:
+    """The error comes at the end of the run, or during it."""
     cli.command("echo hi\n")
+    given = (*cli.on(hosts), "--forks", "1", "--format", form)
     with open("/dev/full", "wb") as full:
-        process = cli.start("run", *cli.on("web01"), "demo", "do", stdout=full)
+        process = cli.start(word, *given, "demo", "do", stdout=full)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert (
-        said.decode().splitlines()[-1]
-        == "cli fleet run: cannot write the output: No space left on device"
-    )
+    line = f"cli fleet {word}: cannot write the output: No space left on device"
+    assert said.decode().splitlines()[-1 if form == "text" else 0 :] == [line]
+
+
+@pytest.mark.parametrize(("word", "form"), _VIEWS)
+def test_a_reader_that_is_gone_before_the_end(cli: Cli, word: str, form: str) -> None:
+    cli.command("echo hi\n")
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = cli.start(word, *cli.on("web01"), "--format", form, "demo", "do", stdout=writer)
+    os.close(writer)
+    _, said = process.communicate(timeout=120)
+    assert process.returncode == -signal.SIGPIPE
+    assert form == "text" or not said
 
 
 def test_twenty_at_once(cli: Cli) -> None:

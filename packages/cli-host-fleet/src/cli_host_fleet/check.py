@@ -15,11 +15,12 @@ import click
 
 from cli_host_fleet import protocol
 from cli_host_fleet.asking import become
-from cli_host_fleet.fleet import Fleet, Options, View, die_of
+from cli_host_fleet.fleet import Fleet, Options, View
 from cli_host_fleet.job import Job, Order, ShippedJob, choose, there
 from cli_host_fleet.json_view import JsonView
+from cli_host_fleet.outcome import outcome
 from cli_host_fleet.protocol import Facts
-from cli_host_fleet.results import Result, exit_status
+from cli_host_fleet.results import Result
 from cli_host_fleet.session import Output
 from cli_host_fleet.ssh import Host
 from cli_host_fleet.targets import Targets, calling, connecting_options, target_options
@@ -55,9 +56,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     fleet = Fleet(job, options, view)
     fleet.run(list(job.hosts))
     shown.end(view.results, time.monotonic() - start)
-    if fleet.signal:
-        die_of(fleet.signal)
-    sys.exit(exit_status(view.results))
+    sys.exit(outcome(program, fleet, view, view.results))
 
 
 class ShippedCheck(ShippedJob):

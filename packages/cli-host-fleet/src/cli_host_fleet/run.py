@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import time
@@ -12,11 +11,11 @@ import click
 
 from cli_host_fleet import remembered, ssh
 from cli_host_fleet.asking import become, confirm
-from cli_host_fleet.fleet import Fleet, Options, die_of
+from cli_host_fleet.fleet import Fleet, Options
 from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, choose
 from cli_host_fleet.json_view import JsonView
+from cli_host_fleet.outcome import outcome
 from cli_host_fleet.preview import preview
-from cli_host_fleet.results import exit_status
 from cli_host_fleet.rollout import Amount
 from cli_host_fleet.targets import Targets, calling, connecting_options, target_options
 from cli_host_fleet.text_view import TextView
@@ -70,8 +69,8 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     )
     if given["dry_run"]:
         click.echo(preview(job, options, given["form"]))
-    parameters = calling(targets, given)
         return
+    parameters = calling(targets, given)
     confirm(found, list(hosts), given["yes"])
     job.connect(parameters, become(given))
     sys.exit(carry_out(program, job, options, given["form"]))
@@ -93,9 +92,4 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
         remembered.remember(file, [ssh.login(host) for host in failed])
     except OSError as failure:
         program.messages.warn(f"{file}: {failure.strerror}; @failed does not include this run")
-    if view.problem and view.problem.errno != errno.EPIPE:
-        program.messages.error(f"cannot write the output: {view.problem.strerror}")
-        return 1
-    if fleet.signal:
-        die_of(fleet.signal)
-    return exit_status(results)
+    return outcome(program, fleet, view, results)
