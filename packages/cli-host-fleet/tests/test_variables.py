@@ -83,6 +83,33 @@ def test_a_required_variable_with_a_hint_and_a_type(cli: Cli) -> None:
     assert _seen(cli, "demo", "do", "PORT", env={"PORT": "8080"}) == {"PORT": "8080"}
 
 
+def test_a_dry_run_reports_a_missing_variable_as_a_run_does(cli: Cli) -> None:
+    inventory = cli.root / "hosts.json"
+    inventory.write_text(
+        '{"all": {"hosts": ["web01", "web02"]}, "_meta": {"hostvars": {"web01": {"TOKEN": "t"}}}}'
+    )
+    cli.command(_SHOW, required_envs=["HOSTNAME", {"name": "TOKEN", "hint": "ask Ada"}])
+    dry = ("run", "--inventory", str(inventory), "--dry-run", "--on")
+    done = cli.fleet(*dry, "web01,web02", "demo", "do")
+    assert (done.status, done.stdout) == (1, b"")
+    assert done.stderr == "cli fleet run: web02: TOKEN must be set; ask Ada\n"
+    assert cli.fleet(*dry, "web01", "demo", "do").status == 0
+
+
+@pytest.mark.parametrize(
+    "defined",
+    [{"secrets": {"PORT": "run:echo 80"}}, {"env_files": ["run:echo PORT=80"]}],
+    ids=lambda defined: next(iter(defined)),
+)
+def test_a_dry_run_does_not_refuse_an_unresolved_secret(
+    cli: Cli, defined: dict[str, object]
+) -> None:
+    cli.command(_SHOW, required_envs=[{"name": "PORT", "type": "port"}], **defined)
+    done = cli.run("web01", "--dry-run", "demo", "do", "PORT")
+    assert (done.status, done.stderr) == (0, "")
+    assert _seen(cli, "demo", "do", "PORT") == {"PORT": "80"}
+
+
 def test_an_argument_from_the_callers_variable(cli: Cli) -> None:
     stage = {"name": "stage", "required": True, "env": "STAGE"}
     cli.command(

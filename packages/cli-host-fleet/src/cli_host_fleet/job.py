@@ -18,7 +18,7 @@ from cli_host_fleet.protocol import Facts
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, config, start_of, stem_of_a_run
 from cli_host_fleet.ssh import Calling, Host
-from host import Command, HostError, Program, Variable
+from host import Command, HostError, OperationError, Program, Variable
 
 _HEAD = 256
 _SECRETS = 4.5  # the rank of secret references, which are resolved locally and only once
@@ -93,10 +93,16 @@ class Job:
         return Session(os.urandom(8).hex(), self._elevation, prepare, output)
 
     def names(self) -> list[str]:
-        """Return the names of all variables that would reach a host; raises HostError."""
+        """Return the names of all variables that would reach a host.
+
+        Raises HostError: if a host would be refused, OperationError, which has the run's status.
+        """
         found: set[str] = set()
         for host in self.hosts.values():
-            found |= self._environment_there(host, {}, "").keys()
+            try:
+                found |= self._environment_there(host, {"HOSTNAME": host.name}, "").keys()
+            except RefusedError as refusal:
+                raise OperationError(f"{host.name}: {refusal}") from None
         return sorted(found)
 
     def _prepared(self, host: Host, facts: Facts, nonce: str) -> Iterable[bytes]:
@@ -120,7 +126,7 @@ class Job:
     def _environment_there(
         self, host: Host, facts: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        """Return the command's environment on a host; raises HostError."""
+        """Return the command's environment on a host; raises HostError and RefusedError."""
         command = self.order.command
         inventory = {**self._referenced, **host.variables}
         caller = variables.caller_there(os.environ, inventory, facts)
@@ -136,7 +142,7 @@ class Job:
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        """Return the variables to send; raises HostError."""
+        """Return the variables to send; raises RefusedError."""
         raise NotImplementedError
 
 
@@ -150,9 +156,12 @@ class ShippedJob(Job):
         self._prefix, loads = _start(command)
         self._requires = [one.row() for one in command.definition.requires]
         self._library = program.name.replace(":", "") if loads else ""
+        definition = command.definition
+        entries = [name for one in (*definition.above, definition) for name in one.env_files]
+        self._references = tuple(one for one in entries if ":" in one)
+        self._has_unresolved = bool(definition.secrets or self._references)
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", config(program.name, program.version))
-        definition = command.definition
         if definition.is_script:
             self.shipment.add_file(definition.file, f"{self._folder}/{definition.entrypoint}")
         else:
@@ -164,17 +173,17 @@ class ShippedJob(Job):
 
     def connect(self, calling: Calling, elevation: Elevation | None) -> None:
         super().connect(calling, elevation)
-        command = self.order.command
-        definition = command.definition
-        entries = [name for one in (*definition.above, definition) for name in one.env_files]
-        references = tuple(one for one in entries if ":" in one)
-        if definition.secrets or references:
-            found = self._program.environment(command.words, os.environ, secrets=True)
+        if self._has_unresolved:
+            words = self.order.command.words
+            found = self._program.environment(words, os.environ, secrets=True)
             self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
             # Other sources can expand these values, because they join the caller's environment.
             self._referenced = {
-                name: one.value for name, one in found.items() if one.source.startswith(references)
+                name: one.value
+                for name, one in found.items()
+                if one.source.startswith(self._references)
             }
+            self._has_unresolved = False
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         systems = self.order.command.definition.os
@@ -187,7 +196,7 @@ class ShippedJob(Job):
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
         chosen = variables.shipped(found, given, place) | self._declared
-        required = self.order.command.definition.required_envs
+        required = () if self._has_unresolved else self.order.command.definition.required_envs
         faults = {name: name.fault(chosen.get(name)) for name in required}
         wrong = [
             "; ".join(filter(None, [f"{name} {fault}", name.hint]))
@@ -195,7 +204,7 @@ class ShippedJob(Job):
             if fault
         ]
         if wrong:
-            raise FleetError("; ".join(wrong))
+            raise RefusedError("; ".join(wrong))
         return chosen
 
 
