@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from builtin_plugins.administration import hooks as self_words
-from builtin_plugins.administration.templates import filled
+from builtin_plugins.administration.templates import fill_template
 from host import CommandDeclaration
 from host.cli.global_options import OPTIONS
 from host.cli.listings import root_notes
@@ -34,7 +34,7 @@ _ROW = re.compile(r"^\| (.+?) \| (.+) \|$", re.MULTILINE)
 
 def files(date: str) -> dict[str, str]:
     """Return each file's text by its path below `share`; `date` is the man page's."""
-    stubs = filled("completion", NAME=_NAME)
+    stubs = fill_template("completion", NAME=_NAME)
     return {
         PAGE: "".join(f"{line}\n" for line in man_page(date)),
         f"bash-completion/completions/{_NAME}": stubs["bash"],

@@ -16,7 +16,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from builtin_plugins.administration.templates import filled
+from builtin_plugins.administration.templates import fill_template
 
 _PROJECT = Path(__file__).parents[2]
 _TAKEN = {
@@ -58,7 +58,7 @@ def installer(address: str) -> str:
     *) echo "$bin is not on PATH; to add it: export PATH=\\"$bin:\\$PATH\\"" >&2 ;;
   esac"""
     values = {"WHAT": "cli-host", "ADDRESS": f"{address}install.sh", "INIT": steps}
-    return filled("installer", **values)["install.sh"]
+    return fill_template("installer", **values)["install.sh"]
 
 
 def on_post_build(config: MkDocsConfig) -> None:

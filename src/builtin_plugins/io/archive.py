@@ -1,6 +1,6 @@
 """Unpack an untrusted archive: every member is checked before the first byte is written.
 
-The standard library reads tar and zip files; `checked` alone decides what is accepted.
+The standard library reads tar and zip files; `checked_members` alone decides what is accepted.
 """
 
 import lzma
@@ -74,7 +74,7 @@ def extract(
     try:
         with archive.open("rb") as file:
             with time_limit(min(seconds, _VALIDATION_SECONDS), late):
-                members = checked(_members(file, target), options)
+                members = checked_members(_members(file, target), options)
             with time_limit(seconds, late):
                 _write(members, target)
     except OperationError as failure:
@@ -156,7 +156,7 @@ def _write(members: dict[str, Member], target: Path) -> None:
             os.symlink(member.target, target / name)
 
 
-def checked(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
+def checked_members(members: Iterable[Member], options: UnpackOptions) -> dict[str, Member]:
     """Return the members, keyed by target path, with the directories that their names imply.
 
     Raises OperationError with the name of the member that is not allowed.

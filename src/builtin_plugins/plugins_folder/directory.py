@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 from builtin_plugins.plugins_folder.json_object import read_object, text
-from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
 from builtin_plugins.plugins_folder.registry import (
     NAME_RULE,
+    REGISTRY,
     Entry,
     Registry,
     is_plugin_name,
@@ -21,9 +21,9 @@ from builtin_plugins.plugins_folder.registry import (
 from builtin_plugins.store.versions import Store
 from host import HostError, PluginError, Problem, Record
 
-FILE_NAME = "plugin.json"
+MANIFEST = "plugin.json"
 VERSIONS = ".versions"
-FILES = "tree"  # the subdirectory of a version that contains the plugin's files
+FILES_DIR = "tree"  # the subdirectory of a version that contains the plugin's files
 ENTRY_FILE = "entry.json"  # the file of a version with its entry; only this program writes it
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
@@ -51,7 +51,7 @@ def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     key, for an invalid value, for a path outside the plugin, and if this program is older than
     `min_version`.
     """
-    path, scripts = os.path.join(root, FILE_NAME), entry.scripts
+    path, scripts = os.path.join(root, MANIFEST), entry.scripts
     with suppress(FileNotFoundError):
         values = read_object(path)
         texts = {key: text(path, values, key) for key in TEXTS}
@@ -101,7 +101,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
         return read_kept_entry(path) is not None
 
     link = os.path.join(plugins_dir, name)
-    return Store(os.path.join(plugins_dir, VERSIONS, name), link, is_own, FILES)
+    return Store(os.path.join(plugins_dir, VERSIONS, name), link, is_own, FILES_DIR)
 
 
 def read_kept_entry(version: str) -> Entry | None:

@@ -3,9 +3,13 @@
 import os
 from collections.abc import Iterator
 
-from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
-from builtin_plugins.plugins_folder.directory import find_directory_plugins, names_in
-from builtin_plugins.plugins_folder.registry import effective_registry, local_path, registry_path
+from builtin_plugins.plugins_folder.directory import MANIFEST, find_directory_plugins, names_in
+from builtin_plugins.plugins_folder.registry import (
+    REGISTRY,
+    effective_registry,
+    local_path,
+    registry_path,
+)
 from host import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch, hookimpl
 
 
@@ -26,7 +30,7 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
     plugins_dir = installation.plugins_dir
     registry = effective_registry(plugins_dir)
     for problem in registry.problems:
-        yield BrokenPlugin("registry.json", str(problem))
+        yield BrokenPlugin(REGISTRY, str(problem))
     for plugin in find_directory_plugins(plugins_dir, registry):
         entry = plugin.entry
         if entry.enabled and plugin.problem:

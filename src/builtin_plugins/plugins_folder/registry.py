@@ -21,7 +21,7 @@ from typing import Any
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
 from host import HostError, PluginError, Problem, Record, is_word
 
-FILE_NAME = "registry.json"
+REGISTRY = "registry.json"
 LOCAL = "registry.local.json"  # the file beside registry.json with one person's changes
 LAST = ".registry.last.json"  # the file beside registry.json with its last intact state
 FORMAT = "1.0.0"
@@ -33,7 +33,7 @@ KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local"
 NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
-_RESERVED = ("self", "help", "setup", FILE_NAME, LOCAL)
+_RESERVED = ("self", "help", "setup", REGISTRY, LOCAL)
 
 
 def is_plugin_name(name: str) -> bool:
@@ -192,7 +192,7 @@ def read_entry(item: dict[str, Any]) -> Entry:
 
 
 def registry_path(plugins_dir: str) -> str:
-    return os.path.join(plugins_dir, FILE_NAME)
+    return os.path.join(plugins_dir, REGISTRY)
 
 
 def local_path(plugins_dir: str) -> str:

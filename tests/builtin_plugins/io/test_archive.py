@@ -20,7 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from builtin_plugins.io import archive as archives
-from builtin_plugins.io.archive import AS_STORED, UnpackOptions, checked, extract
+from builtin_plugins.io.archive import AS_STORED, UnpackOptions, checked_members, extract
 from host.errors import OperationError
 from host.run.text import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
@@ -432,7 +432,7 @@ def test_no_accepted_tree_holds_a_link_that_leaves(members: list[tuple[str, str,
     import tempfile
 
     try:
-        checked((archives.Member(*one[:2], target=one[2]) for one in members), AS_STORED)  # type: ignore[arg-type]
+        checked_members((archives.Member(*one[:2], target=one[2]) for one in members), AS_STORED)  # type: ignore[arg-type]
     except OperationError:
         return
     with tempfile.TemporaryDirectory() as base:

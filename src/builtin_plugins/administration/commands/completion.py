@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.templates import filled
+from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from host.cli.session import Session
@@ -25,7 +25,7 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
     source.
     """
     if not (install or uninstall):
-        session.show(filled("completion", NAME=session.program)[shell])
+        session.show(fill_template("completion", NAME=session.program)[shell])
         return
     path = start_up_file(shell, session.program, session.environ)
     with os_errors_explained(path):

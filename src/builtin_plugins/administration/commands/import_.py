@@ -16,8 +16,7 @@ from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.recipes import Recipe, Tool, recipes_in, tool_of
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
-from builtin_plugins.plugins_folder.directory import read_plugin
+from builtin_plugins.plugins_folder.directory import MANIFEST, read_plugin
 from builtin_plugins.plugins_folder.registry import (
     NAME_RULE,
     Entry,

@@ -11,7 +11,7 @@ from builtin_plugins.administration.commands.completion import uncompleted_shell
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
-    remember,
+    record_installation,
     write_launcher,
     write_man_page,
 )
@@ -72,7 +72,7 @@ def command(
             if not is_there:
                 write_launcher(str(launcher))
                 made += 1
-            remember(str(root))
+            record_installation(str(root))
     session.show_lines(
         f"{root}: {plural(made, 'file')} made" if made else f"{root}: all files exist already",
         *_next_steps(session, root, launcher),

@@ -5,7 +5,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from builtin_plugins.administration.templates import filled
+from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
@@ -51,15 +51,15 @@ def new_command(
 
 
 def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
-    script = filled(f"command-{lang}")
+    script = fill_template(f"command-{lang}")
     values = {"WORD": word, "SCRIPT": "".join(script)}
-    files = {**filled("command", ABOUT=about, **values), **script}
+    files = {**fill_template("command", ABOUT=about, **values), **script}
     return {f"/{name}": text for name, text in files.items()}
 
 
 def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
     """Return the script with its definition after the shebang, keyed by the file extension."""
-    [(name, text)] = filled(f"command-{lang}").items()
+    [(name, text)] = fill_template(f"command-{lang}").items()
     shebang, _, code = text.partition("\n")
     examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
     block = json.dumps({"examples": examples}, ensure_ascii=False)
@@ -90,8 +90,8 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
     package = name.replace("-", "_")
     values = {"NAME": name, "PACKAGE": package, "GREETING": f"{package.upper()}_GREETING"}
     where = f"{package}/commands/" if python else ""
-    files = filled("package" if python else "plugin", **values)
-    files |= {f"{where}{path}": text for path, text in filled("greeting", **values).items()}
+    files = fill_template("package" if python else "plugin", **values)
+    files |= {f"{where}{path}": text for path, text in fill_template("greeting", **values).items()}
     made = {f"{name}/{path}": text for path, text in sorted(files.items())}
     _write(os.getcwd(), made)
     program, wheel = session.program, f"dist/{package}-0.1.0-*.whl"
@@ -137,7 +137,7 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | by
 
 
 def _category(word: str, about: str | None = None) -> dict[str, str]:
-    files = filled("category", WORD=word, ABOUT=about or f"What {word} is for")
+    files = fill_template("category", WORD=word, ABOUT=about or f"What {word} is for")
     return {f"/{name}": text for name, text in files.items()}
 
 

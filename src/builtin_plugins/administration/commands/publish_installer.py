@@ -4,7 +4,7 @@ import shlex
 
 from builtin_plugins.administration.team.init import source_of_installation
 from builtin_plugins.administration.team.source import team_source
-from builtin_plugins.administration.templates import filled
+from builtin_plugins.administration.templates import fill_template
 from host import UsageError
 from host.cli.session import Session
 
@@ -24,4 +24,4 @@ def command(session: Session, source: str | None) -> None:
         "ADDRESS": "ADDRESS_OF_THIS_FILE",
         "INIT": f'"$env/bin/cli" self init --from {address} --name {program} "$@"',
     }
-    session.show(filled("installer", **values)["install.sh"])
+    session.show(fill_template("installer", **values)["install.sh"])

@@ -18,7 +18,7 @@ from packaging.version import Version
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.program.venv.distributions import find_distribution
 from builtin_plugins.io.archive import AS_STORED, extract
-from builtin_plugins.plugins_folder.directory import FILE_NAME, TEXTS, DirectoryPlugin
+from builtin_plugins.plugins_folder.directory import MANIFEST, TEXTS, DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
@@ -74,7 +74,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
 
     Raises PluginError if its plugin.json names a missing file.
     """
-    file = os.path.join(plugin.root, FILE_NAME)
+    file = os.path.join(plugin.root, MANIFEST)
     for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
         if path and not os.path.exists(path):
             raise PluginError(Problem(file, f"{path} does not exist", key=key))
@@ -107,7 +107,7 @@ def scan_python(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:
     """Return a problem for each unknown key in plugin.json that resembles a known one."""
-    path = os.path.join(root, FILE_NAME)
+    path = os.path.join(root, MANIFEST)
     if not os.path.exists(path):
         return ()
     fields = Fields(path, read_json(path))
@@ -192,7 +192,7 @@ def relocated(problem: Problem, root: str, called: str) -> Problem:
     return problem.replaced(path, problem.text.replace(f"{root}/", "")).inside(called)
 
 
-def is_package(root: str) -> bool:
+def is_python_project(root: str) -> bool:
     """Return whether pip could install the directory `root`."""
     return any(os.path.isfile(os.path.join(root, one)) for one in ("pyproject.toml", "setup.py"))
 
@@ -207,7 +207,7 @@ def refuse_package(
     A directory without plugin.json is a package if pip could install it and if it declares an entry
     point for plugins or contains no commands.
     """
-    if not is_package(root) or os.path.lexists(os.path.join(root, FILE_NAME)):
+    if not is_python_project(root) or os.path.lexists(os.path.join(root, MANIFEST)):
         return
     text = ""
     for name in _PACKAGE_FILES:

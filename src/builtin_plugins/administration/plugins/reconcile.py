@@ -23,9 +23,9 @@ from builtin_plugins.plugins_folder.directory import (
 )
 from builtin_plugins.plugins_folder.json_object import read_object
 from builtin_plugins.plugins_folder.registry import (
-    FILE_NAME,
     LAST,
     LOCAL,
+    REGISTRY,
     SCHEMA,
     Registry,
     effective_registry,
@@ -86,7 +86,7 @@ def _clear(plugins_dir: str) -> None:
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
-    for name in (FILE_NAME, LOCAL, LAST):
+    for name in (REGISTRY, LOCAL, LAST):
         atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     temporary = [f"{plugins_dir}/{name}" for name in names_in(plugins_dir) if name.endswith(".tmp")]
     for link in filter(os.path.islink, temporary):

@@ -16,7 +16,7 @@ from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.io.progress import Reporter
-from builtin_plugins.plugins_folder.directory import FILES
+from builtin_plugins.plugins_folder.directory import FILES_DIR
 from builtin_plugins.plugins_folder.registry import Registry, read_registry
 from builtin_plugins.store.versions import STAGE, staging
 from host import HostError, OperationError
@@ -48,7 +48,7 @@ class Transaction:
     @property
     def files(self) -> str:
         """Return the directory for the files of a new version."""
-        return os.path.join(self.area, "version", FILES)
+        return os.path.join(self.area, "version", FILES_DIR)
 
     @property
     def installer(self) -> Installer:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import host
 from builtin_plugins.administration.program.shipped_files import renew
-from builtin_plugins.administration.templates import filled
+from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
@@ -43,7 +43,7 @@ def launcher_text(interpreter: str, packages: str) -> str:
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: this path is too long for a launcher")
     values = {"HEAD": head, "PACKAGES": repr(packages), "PREFIX": repr(sys.prefix)}
-    return filled("launcher", **values)["launcher"]
+    return fill_template("launcher", **values)["launcher"]
 
 
 def is_of_other_version(path: str) -> bool:
@@ -94,7 +94,7 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
     root = os.path.dirname(os.path.dirname(launcher))
     write_launcher(launcher)
     write_man_page(os.path.basename(launcher))
-    remember(root)
+    record_installation(root)
     try:
         with os_errors_explained():
             renew(root, warn)
@@ -112,7 +112,7 @@ def command(session: Session, path: str) -> None:
         renew_own_files(os.path.abspath(path), session.show_lines)
 
 
-def remember(root: str) -> None:
+def record_installation(root: str) -> None:
     """Record that the installation at `root` needs this environment."""
     if sys.prefix == sys.base_prefix or "\n" in root:
         return

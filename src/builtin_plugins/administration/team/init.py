@@ -19,7 +19,7 @@ from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launchers_in,
-    remember,
+    record_installation,
     write_launcher,
 )
 from builtin_plugins.administration.questions import ask_to_continue
@@ -162,7 +162,7 @@ def prepare_git(root: str) -> None:
     atomic.write_file(exclude, shipped_files.gitignore().read_text(encoding="utf-8") + lines)
     plugins_dir = os.path.join(root, read_config(_config_file(root)).plugins_dir)
     atomic.make_directory(plugins_dir)
-    empty = json.dumps({"version": "1.0.0", "plugins": []})
+    empty = json.dumps({"version": registry.FORMAT, "plugins": []})
     atomic.write_file(registry.local_path(plugins_dir), empty)
 
 
@@ -194,7 +194,7 @@ def _finish(
         if os.path.lexists(launcher):
             raise OperationError(f"{launcher}: already exists and is not a launcher", "move it")
         write_launcher(launcher)
-    remember(root)
+    record_installation(root)
     there = session_of(session, root, name)
     if sync.missing_entries(there):
         sync.command(there, None, False, yes, timeout)

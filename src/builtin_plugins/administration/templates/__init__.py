@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 
-def filled(template: str, **values: str) -> dict[str, str]:
+def fill_template(template: str, **values: str) -> dict[str, str]:
     """Return the texts of a template's files by path; values in JSON files are escaped."""
     root = Path(__file__).parent / template
     files = {}

@@ -17,8 +17,7 @@ from builtin_plugins.administration.program.shipped_files import own_files, rene
 from builtin_plugins.administration.program.venv.copy import VenvCopy
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.io.files.file_lock import file_lock
-from builtin_plugins.plugins_folder.registry import FILE_NAME as REGISTRY
-from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
+from builtin_plugins.plugins_folder.registry import REGISTRY, effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
 from host import HostError, OperationError, Problem, find_program, version_problem

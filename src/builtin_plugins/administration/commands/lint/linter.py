@@ -11,8 +11,8 @@ from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.plugin_contents import misspelt_keys
 from builtin_plugins.administration.project import nearest_project
-from builtin_plugins.plugins_folder.directory import FILE_NAME as MANIFEST
 from builtin_plugins.plugins_folder.directory import (
+    MANIFEST,
     DirectoryPlugin,
     find_directory_plugins,
     read_plugin,
@@ -89,8 +89,8 @@ class Lint:
         elif os.path.lexists(os.path.join(root, MANIFEST)):
             yield from self._plugin(read_plugin(root, Entry("", "local")))
         else:
-            is_package = os.path.exists(os.path.join(root, "pyproject.toml"))
-            yield from self.tree(FolderNode(Tree(root, scripts=None if is_package else {})))
+            has_pyproject = os.path.exists(os.path.join(root, "pyproject.toml"))
+            yield from self.tree(FolderNode(Tree(root, scripts=None if has_pyproject else {})))
 
     def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
         config = read_config(config_file)

@@ -10,7 +10,7 @@ from packaging.requirements import Requirement
 
 from builtin_plugins.administration.plugins.plugin_contents import (
     PluginContents,
-    is_package,
+    is_python_project,
     read_contents,
     refuse_package,
     relocated,
@@ -97,7 +97,9 @@ class PluginSource:
             unread = entry.replaced(version="", description="", directory="", hooks="")
             plugin = read_plugin(root, unread)
             found = read_contents(plugin)
-            if not (found.commands or found.has_python or found.problems or is_package(root)):
+            if not (
+                found.commands or found.has_python or found.problems or is_python_project(root)
+            ):
                 bare = read_contents(plugin.replaced(scripts={}))  # treats scripts as commands
                 if bare.commands and plugin.scripts is None:
                     found = bare.replaced(entry=plugin.entry.replaced(scripts={}))

@@ -27,10 +27,10 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
         shutil.copyfile(address, target)
     except FileNotFoundError:
         raise OperationError(f"{address}: no such file") from None
-    return checked(target, sha256, address)
+    return verified_sha256(target, sha256, address)
 
 
-def checked(path: str | Path, wanted: str, called: str = "") -> str:
+def verified_sha256(path: str | Path, wanted: str, called: str = "") -> str:
     """Return the SHA-256 of a file. `wanted` is the expected one, "" for any.
 
     Raises OperationError for another SHA-256; the error uses the name `called`, if it is not "".

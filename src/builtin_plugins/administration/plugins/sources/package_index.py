@@ -16,7 +16,7 @@ from packaging.requirements import Requirement
 from packaging.tags import sys_tags
 from packaging.utils import parse_wheel_filename
 
-from builtin_plugins.administration.plugins.sources.fetch_file import checked, fetch_file
+from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file, verified_sha256
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.installer import has_pip
 from host import OperationError
@@ -38,7 +38,7 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, s
         if version := _newest_sdist(wanted, tx):
             return "", "", version
         raise
-    return path, checked(path, sha256), ""
+    return path, verified_sha256(path, sha256), ""
 
 
 def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
@@ -51,7 +51,7 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     os.mkdir(directory)
     if has_pip():
         sdist = _download(wanted, sha256, directory, tx)
-        digest = checked(sdist, sha256)
+        digest = verified_sha256(sdist, sha256)
     else:
         file = _resolved(wanted, tx).get("sdist")
         if not file:

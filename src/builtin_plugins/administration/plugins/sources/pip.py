@@ -17,7 +17,7 @@ from packaging.version import InvalidVersion, Version
 from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
 from builtin_plugins.administration.plugins.plugin_contents import (
     PluginContents,
-    is_package,
+    is_python_project,
     read_installed,
     read_wheel,
 )
@@ -30,7 +30,7 @@ from builtin_plugins.administration.plugins.sources.requirements import (
     parse_requirement,
 )
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.launcher import remember
+from builtin_plugins.administration.program.launcher import record_installation
 from builtin_plugins.administration.program.venv import distributions
 from builtin_plugins.administration.program.venv.copy import VenvCopy, check_starts, check_venv
 from builtin_plugins.io.addresses import without_credentials
@@ -100,7 +100,7 @@ class PipSource(PluginSource):
             address = self.repository.address
             wanted = self.entry.replaced(source=without_credentials(address), version="")
             found = fetch_commit(wanted, address, tx, _checkout(tx))
-            if not is_package(_checkout(tx)):
+            if not is_python_project(_checkout(tx)):
                 what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
                 raise PluginError(what)
             entry = found.replaced(source=self.entry.source, name=name)
@@ -172,7 +172,7 @@ class PipSource(PluginSource):
         """
         complete_import_path()
         wheel, directory = self._wheel(tx)
-        remember(tx.session.layout.root)
+        record_installation(tx.session.layout.root)
         name, version = self.entry.name, self.entry.version
         copy = tx.copy_venv()
         tx.reporter.info(f"installing {name}=={version}")
