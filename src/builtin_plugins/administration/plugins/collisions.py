@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from builtin_plugins.administration.plugins.inventory import declarations, plugins_of
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.venv.copy import VenvCopy, ask, check_starts
+from builtin_plugins.administration.program.venv.copy import ask, check_starts
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
@@ -46,14 +46,14 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
     _refuse(session, entry, _taken(new, others, is_kept), force=force)
 
 
-def check_collisions_in_copy(entry: Entry, tx: Transaction, *, force: bool) -> None:
+def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, force: bool) -> None:
     """Check a package as `check_collisions` does, but in the copy of the environment that has it.
 
-    A process in the copy starts this program and asks the plugins, so commands that only Python
-    code declares are included. Raises OperationError if the process does not start, and PluginError
-    if commands collide or if the plugin has no contents.
+    A process of `python`, the interpreter in the copy, starts this program and asks the plugins, so
+    commands that only Python code declares are included. Raises OperationError if the process does
+    not start, and PluginError if commands collide or if the plugin has no contents.
     """
-    session, python = tx.session, VenvCopy().python
+    session = tx.session
     changed = f"with {entry.name}, this program"
     if session.safe:
         check_starts(python, changed)

@@ -3,7 +3,6 @@
 import os
 import shlex
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial
@@ -14,9 +13,8 @@ from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
-from builtin_plugins.administration.program.venv.copy import VenvCopy
+from builtin_plugins.administration.program.venv.copy import copy_path, venv_lock
 from builtin_plugins.io.files.atomic import remove_path
-from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.plugins_folder.registry import REGISTRY, effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
@@ -159,8 +157,8 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
             partial(reconcile_if_free, subject.plugins_dir),
         )
     left: list[str] = []
-    with suppress(OperationError, OSError), file_lock(os.path.join(sys.prefix, "pyvenv.cfg")):
-        left += filter(os.path.isdir, [VenvCopy().path])
+    with suppress(OperationError, OSError), venv_lock():
+        left += filter(os.path.isdir, [copy_path()])
     for command in subject.commands:
         if command.definition.entrypoint == ENTRYPOINT:
             left += abandoned(tool_settings_of(command, subject.environ).paths.install_dir)

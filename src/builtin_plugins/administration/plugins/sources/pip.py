@@ -47,6 +47,7 @@ class PipSource(PluginSource):
     """A requirement for the package index, a repository to build a wheel from, or a wheel.
 
     `repository` is None if the source is not a repository; `requirement` is None for a wheel.
+    `_copy` is the environment as `prepare_…` changed it, None if it needs no change.
     """
 
     suffixes = (_WHEEL,)
@@ -54,6 +55,7 @@ class PipSource(PluginSource):
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
+        self._copy: VenvCopy | None = None
         self.repository = self.requirement = None
         source = self.address or entry.name
         with suppress(UsageError):
@@ -174,7 +176,7 @@ class PipSource(PluginSource):
         wheel, directory = self._wheel(tx)
         record_installation(tx.session.layout.root)
         name, version = self.entry.name, self.entry.version
-        copy = tx.copy_venv()
+        copy = self._copy = tx.copy_venv()
         tx.reporter.info(f"installing {name}=={version}")
         alone = ["--no-index", "--no-deps", "--force-reinstall", "--find-links", directory]
         copy.change(tx.installer, "install", *alone, f"{name}=={version}")
@@ -188,23 +190,24 @@ class PipSource(PluginSource):
             vcs_info = {"vcs": "git", "commit_id": self.entry.commit}
             copy.write_direct_url(name, {"url": self.repository.address, "vcs_info": vcs_info})
         distributions.check_change(name, copy.path)
-        check_collisions_in_copy(self.entry, tx, force=force)
+        check_collisions_in_copy(self.entry, copy.python, tx, force=force)
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        VenvCopy().swap(undo)
+        if self._copy:
+            self._copy.swap(undo)
 
     def prepare_removal(self, tx: Transaction) -> None:
         """Remove the distribution, but not its requirements, from a copy of the environment."""
         complete_import_path()
         name = self.entry.name
         if distributions.find_distribution(name) is not None:
-            copy = tx.copy_venv()
+            copy = self._copy = tx.copy_venv()
             copy.change(tx.installer, "uninstall", "--yes", name)
             check_starts(copy.python, f"without {name}, this program")
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        if distributions.find_distribution(self.entry.name) is not None:
-            VenvCopy().swap(undo)
+        if self._copy:
+            self._copy.swap(undo)
         return ""
 
 

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from builtin_plugins.administration.program.venv.distributions import installed
 from builtin_plugins.administration.program.venv.installer import Installer, find_uv, has_pip
@@ -26,25 +26,32 @@ _START_SECONDS = 60.0  # time limit for one start of this program
 _VERSION = ("host", "--safe", "self", "version")
 
 
-class VenvCopy:
-    """A copy of the environment that runs this program, to be changed and swapped in.
+def copy_path() -> str:
+    """Return the path for the copy of the environment that runs this program."""
+    parent, name = os.path.split(sys.prefix)
+    return os.path.join(parent, f".{name.lstrip('.')}.cli-stage")
 
-    The directory `path` may not exist yet. `python` is the interpreter in it. `held` is the
-    descriptor of the file lock on the original environment, which children inherit.
+
+class VenvCopy(NamedTuple):
+    """The copy of the environment that runs this program, made by `copied_venv`.
+
+    `held` is the descriptor of the file lock on the original environment, which children inherit.
     """
 
-    def __init__(self, held: tuple[int, ...] = ()) -> None:
-        parent, name = os.path.split(sys.prefix)
-        self.held = held
-        self.path = os.path.join(parent, f".{name.lstrip('.')}.cli-stage")
-        self.python = os.path.join(self.path, "bin", os.path.basename(sys.executable))
+    path: str
+    held: int
+
+    @property
+    def python(self) -> str:
+        """The interpreter in the copy."""
+        return os.path.join(self.path, "bin", os.path.basename(sys.executable))
 
     def change(self, installer: Installer, *arguments: str) -> None:
         """Run `pip install …` or `pip uninstall …`, or uv's equivalent, on the copy.
 
         The arguments must be valid for both programs. Raises OperationError.
         """
-        installer = installer._replace(held=self.held)
+        installer = installer._replace(held=(self.held,))
         if has_pip():
             installer.pip(*arguments, python=self.python)
         else:
@@ -91,8 +98,8 @@ def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
     `on_wait` is called with a message if another process holds the file lock.
     """
     check_venv()
-    with _exclusive(on_wait) as descriptor:
-        copy = VenvCopy((descriptor,))
+    with venv_lock(on_wait) as descriptor:
+        copy = VenvCopy(copy_path(), descriptor)
         try:
             _discard(copy.path)
             copy_directory(sys.prefix, copy.path, copy_function=os.link)
@@ -103,13 +110,13 @@ def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
 
 def drop_abandoned_copy() -> None:
     """Remove the copy that an interrupted change left behind, unless another process uses it."""
-    path = VenvCopy().path
+    path = copy_path()
     if os.path.isdir(path):
-        with suppress(OperationError), _exclusive():
+        with suppress(OperationError), venv_lock():
             _discard(path)
 
 
-def _exclusive(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
+def venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
     """Hold the file lock that all changes to the environment share. Raises OperationError."""
     return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), on_wait)
 
