@@ -5,7 +5,7 @@
      "enabled", "dev", "scripts", "pinned", "versions", "removing"}]}
 
 `kind` is git, local, archive or pip. `pinned`, `versions` (kept for a rollback, oldest first) and
-`removing` (a first installation or a removal is not finished) are managed by this program; unknown
+`removing` (an installation or a removal is not finished) are managed by this program; unknown
 keys are preserved. Nothing read here is trusted: each entry is checked before it is used.
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes

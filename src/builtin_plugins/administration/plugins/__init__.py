@@ -12,7 +12,8 @@ killed, the next command calls `reconcile`, which repairs what is left:
     killed while fetching        the staging directory is removed
     killed while installing      link and version are removed, and an entry with `removing`; a
                                  package that is already installed is kept
-    killed while updating        the link leads to the old version again; the new one is removed
+    killed while updating        the link leads to the old version again; the new one is removed;
+                                 the entry of a package becomes that of the installed version
     killed while removing        the removal is finished, because the entry has `removing`
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.

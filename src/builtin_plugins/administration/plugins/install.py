@@ -13,7 +13,6 @@ from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
 from builtin_plugins.plugins_folder.registry import (
-    KINDS,
     NAME_RULE,
     Entry,
     is_plugin_name,
@@ -53,8 +52,8 @@ def install(
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
-    The entry of a new package or linked directory is marked first, so that the next change can
-    undo an interrupted installation. A new version of the other kinds is only a directory.
+    The entry of a package or of a new linked directory is marked first, so that the next change can
+    repair an interrupted installation. A new version of the other kinds is only a directory.
 
     With `team`, its entry goes into the registry that a team shares. Returns False, and changes
     nothing, if another process has just installed the same version. Raises HostError if the plugin
@@ -77,8 +76,8 @@ def install(
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
-        if there is None and KINDS[entry.kind] != "versions":
-            registry.put(entry.replaced(removing=True), team=team)
+        if entry.is_package or (there is None and entry.is_users_directory):
+            registry.put((there or entry).replaced(removing=True), team=team)
             write_registry(tx.plugins_dir, registry)
         _keep(tx, entry, undo)
         source.install(tx, undo)

@@ -95,23 +95,27 @@ def _clear(plugins_dir: str) -> None:
 
 
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
-    """Finish interrupted removals and undo interrupted first installations.
+    """Finish interrupted removals, undo interrupted first installations, and repair updates.
 
-    The entry of a package that is installed stays: it was not yet removed, or already installed.
+    An installed package was not yet removed, or it was already installed or updated. Its entry
+    becomes that of the installed version.
     """
     for entry in [one for one in registry.entries.values() if one.removing]:
-        if entry.is_package and _is_installed(entry.name):
-            registry.put(entry.replaced(removing=False))
+        if entry.is_package and (version := _installed_version(entry.name)):
+            store = store_of(plugins_dir, entry.name)
+            kept = [entry, *map(read_kept_entry, map(store.path, store.versions()))]
+            found = next((one for one in kept if one and one.version == version), entry)
+            registry.put(found.replaced(removing=False, enabled=entry.enabled))
         else:
             set_aside(plugins_dir, entry.name, ExitStack())
             registry.drop(entry.name)
 
 
-def _is_installed(name: str) -> bool:
+def _installed_version(name: str) -> str:
     complete_import_path()
     import importlib_metadata  # imported here because only this function needs it
 
-    return any(importlib_metadata.distributions(name=name))
+    return next((one.version for one in importlib_metadata.distributions(name=name)), "")
 
 
 def _registry(plugins_dir: str) -> Registry:

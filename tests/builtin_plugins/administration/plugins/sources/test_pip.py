@@ -532,31 +532,53 @@ def test_kills_in_the_middle(with_uv: Environment) -> None:
     assert not with_uv.stage.exists()
 
 
+def _kill_at_rename(made: Made, nth: int, path: Path, *words: str) -> None:
+    """Run `self plugin WORDS` and kill it at the rename of `path` with this number."""
+    renames = "rename,renameat,renameat2"
+    inject = f"inject={renames}:signal=KILL:when={nth}"
+    kill = ["-P", str(path), "-e", f"trace={renames}", "-e", inject]
+    killed = subprocess.run(
+        ["strace", "-f", "-qqq", "-o", "/dev/null", *kill, made.launcher, "self", "plugin", *words],
+        env={"HOME": str(made.home), **made.environ},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert killed.returncode in (-9, 137), killed.stderr
+
+
+def test_an_update_that_is_killed(with_uv: Environment) -> None:
+    """Before the registry is written, the registry gets the version that is installed."""
+    made = with_uv.made
+    needs("strace")
+    with_uv.acme("1.0")
+    assert plugin(made, "add", "pip:acme-cli").status == 0
+    with_uv.acme("2.0")
+    written = made.root / "plugins/.registry.json.tmp"  # with the mark, then with the new version
+    for nth, version in ((1, "1.0"), (2, "2.0")):
+        _kill_at_rename(made, nth, written, "update", "acme-cli")
+        assert made.run("cloud", "py").stdout == f"py {version}\n"
+        assert listed(made)["acme-cli"]["version"] == version
+        assert registry(made)["acme-cli"]["version"] == version
+        assert registry(made)["acme-cli"]["removing"] is False
+    assert plugin(made, "update", "acme-cli").stdout == "acme-cli: 2.0 is the newest version\n"
+    assert plugin(made, "rollback", "acme-cli").status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+
+
 def test_a_removal_that_is_killed(with_uv: Environment) -> None:
     """Before the environment is swapped, and before the registry is written."""
     made = with_uv.made
     needs("strace")
     wheels = [with_uv.acme("1.0"), with_uv.acme("2.0")]
     plugins, venv = made.root / "plugins", with_uv.python.parent.parent
-    renames = "rename,renameat,renameat2"
     assert plugin(made, "add", str(wheels[0])).status == 0  # an earlier version, which is kept
     written = plugins / ".registry.json.tmp"  # with the mark, then without the plugin
     for place, nth, gone in ((venv, 1, False), (written, 1, False), (written, 2, True)):
         assert plugin(made, "add", str(wheels[-1])).status == 0
         assert plugin(made, "disable", "acme-cli").status == 0
         before = listed(made)
-        inject = f"inject={renames}:signal=KILL:when={nth}"
-        kill = ["-P", str(place), "-e", f"trace={renames}", "-e", inject]
-        strace = ["strace", "-f", "-qqq", "-o", "/dev/null", *kill]
-        words = [*strace, made.launcher, "self", "plugin", "remove", "acme-cli"]
-        killed = subprocess.run(
-            words,
-            env={"HOME": str(made.home), **made.environ},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-        )
-        assert killed.returncode in (-9, 137), killed.stderr
+        _kill_at_rename(made, nth, place, "remove", "acme-cli")
         assert bool(list(with_uv.packages.glob("acme_cli"))) is not gone
         assert listed(made) == ({} if gone else before)
         if not gone:
