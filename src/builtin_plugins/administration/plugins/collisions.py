@@ -19,7 +19,7 @@ from host.run.lock import Lock
 
 
 def check_collisions(session: Session, found: PluginContents, *, force: bool) -> None:
-    """Warn about each command in a plugin's files that another plugin already has.
+    """Warn about each command in a plugin's files that another plugin has or hides.
 
     Commands that this plugin had before are ignored. Without `force`, the first existing command
     raises PluginError. With or without `force`, a plugin that would replace a command raises
@@ -117,16 +117,25 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
 def _taken(
     words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
 ) -> dict[str, bool]:
-    """Map a line about each command that already exists to whether that command would still run."""
+    """Map a line about each command that already exists to whether that command would still run.
+
+    An existing command hides new commands below it, because it gets their words as arguments.
+    """
     before, taken = Catalog(others), {}
     for one in sorted(words):
-        there = before.find(one)
+        there, text = before.find(one), " ".join(one)
         if there.kind == "command" and there.words == one:
-            owner = f"the plugin {there.plugin}" if there.plugin else "commands/"
-            taken[f"{' '.join(one)} is already a command of {owner}"] = is_kept(there)
+            taken[f"{text} is already a command of {_owner(there)}"] = is_kept(there)
         elif one[0] in NOT_CATEGORIES:
-            taken[f"{' '.join(one)} cannot be a command: {one[0]} is reserved"] = True
+            taken[f"{text} cannot be a command: {one[0]} is reserved"] = True
+        elif there.kind == "command":
+            above = f"{' '.join(there.words)}, which is already a command of {_owner(there)}"
+            taken[f"{text} would be below {above}"] = is_kept(there)
     return taken
+
+
+def _owner(there: Match) -> str:
+    return f"the plugin {there.plugin}" if there.plugin else "commands/"
 
 
 def _words(lock: Lock) -> set[Words]:

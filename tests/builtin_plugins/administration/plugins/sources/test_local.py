@@ -167,6 +167,22 @@ def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     assert refused.stderr == f"cli: acme (local, {source}) is already installed; {hints}"
 
 
+def test_a_command_below_an_existing_command_is_refused(install: Install, tmp_path: Path) -> None:
+    made = install(
+        {"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo own $1"}
+    )
+    source = write_tree(tmp_path / "acme", plugin_files("demo/hi/there"))
+    refused = plugin(made, "add", str(source))
+    line = "demo hi there would be below demo hi, which is already a command of commands/"
+    more = "--force adds acme anyway, and the existing command is used"
+    assert (refused.status, refused.stderr) == (1, f"cli: {line}; {more}\n")
+    assert (
+        f"{line}; the existing command is used"
+        in plugin(made, "add", str(source), "--force").stderr
+    )
+    assert made.run("demo", "hi", "there").stdout == "own there\n"
+
+
 def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: Path) -> None:
     made = install(
         {"commands/demo/hi/command.json": command(), "commands/demo/hi/main.sh": "echo own"}
