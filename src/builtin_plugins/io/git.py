@@ -27,6 +27,7 @@ _OPTIONS = (
     *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
+_UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 _UNREAD = "fatal: Could not read from remote repository"  # git prints this after ssh's error
 
 
@@ -128,6 +129,23 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
     is_newest = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
     return address, old, old if is_newest else new
+
+
+def newer_commit(git: Git) -> str:
+    """Return the newest commit of the upstream branch, "" if HEAD contains it; fetch nothing."""
+    head = git("symbolic-ref", "HEAD").decode().strip()
+    remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
+    commit = git.ask(remote, "ls-remote", "--", remote, branch).decode().partition("\t")[0]
+    return "" if has_commit(git, commit) else commit
+
+
+def has_commit(git: Git, commit: str) -> bool:
+    """Return whether HEAD contains a commit; the local repository may lack the commit."""
+    try:
+        git("merge-base", "--is-ancestor", commit, "HEAD")
+    except OperationError:
+        return False
+    return True
 
 
 def check_fast_forward(

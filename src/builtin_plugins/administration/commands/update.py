@@ -10,7 +10,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 import importlib_metadata
+from packaging.requirements import Requirement
+from packaging.version import Version
 
+from builtin_plugins.administration.plugins.sources.package_index import newest_version
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
@@ -19,10 +22,17 @@ from builtin_plugins.administration.program.launcher import (
 )
 from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.program.venv.copy import VenvCopy, ask, check_starts
+from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
-from builtin_plugins.io.git import check_fast_forward, fast_forward, fetch_newest
+from builtin_plugins.io.git import (
+    Git,
+    check_fast_forward,
+    fast_forward,
+    fetch_newest,
+    newer_commit,
+)
 from host.cli.session import Session
 from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
@@ -41,15 +51,17 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     anything fails, the old version continues to work.
     """
     layout = session.layout
+    if check or format == "json":
+        now, newest = _versions(session, timeout)
+        if format == "json":
+            session.show_json({"version": now, "newest": newest})
+        else:
+            session.show_lines(_change(now, newest))
+        return
     with transaction(session, timeout) as tx:
         prepare = _checkout_update if is_checkout(layout.root) else _package_update
         now, newest, apply = prepare(layout, tx)
-        if format == "json":
-            session.show_json({"version": now, "newest": newest})
-            return
-        session.show_lines(f"{now} is the newest version" if now == newest else f"{now} → {newest}")
-        if check:
-            return
+        session.show_lines(_change(now, newest))
         if now == newest:
             if is_launcher(launcher_of(layout)):  # a killed update or `pipx upgrade` leaves it old
                 renew_own_files(launcher_of(layout), tx.reporter.warn)
@@ -57,6 +69,23 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         ask_to_continue("Update?", yes, "nothing was changed")
         apply()
     session.show_lines("updated")
+
+
+def _change(now: str, newest: str) -> str:
+    return f"{now} is the newest version" if now == newest else f"{now} → {newest}"
+
+
+def _versions(session: Session, seconds: float) -> tuple[str, str]:
+    """Return the installed version and the newest one, without changing anything."""
+    environ, root = session.environ, session.layout.root
+    if is_checkout(root):
+        git = Git(root, environ, seconds)
+        now = git("rev-parse", "HEAD").decode().strip()
+        return now[:12], (newer_commit(git) or now)[:12]
+    complete_import_path()
+    now = str(importlib_metadata.version(OWN_DISTRIBUTION))
+    newest = newest_version(Requirement(OWN_DISTRIBUTION), Installer(environ, seconds))
+    return now, max(now, newest or now, key=Version)
 
 
 def _package_update(layout: Layout, tx: Transaction) -> _Update:

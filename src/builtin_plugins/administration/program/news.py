@@ -11,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.git import Git
+from builtin_plugins.io.git import Git, has_commit, newer_commit
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run import read_regular
@@ -21,7 +21,6 @@ from host.run.text import is_on
 _DAY = 86_400
 _SERVER_SECONDS = 10.0  # time limit for git commands that contact the server
 _OFFLINE_SECONDS = 1.0
-_UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
 
 
 def command(session: Session) -> None:
@@ -47,7 +46,7 @@ def command(session: Session) -> None:
 def _mention(session: Session, stamp: str) -> None:
     git = Git(session.layout.root, session.environ, _OFFLINE_SECONDS)
     found = read_regular(stamp, OperationError, 64).decode("ascii", "replace")
-    if found and not _has(git, found):
+    if found and not has_commit(git, found):
         news = "your team's commands have changed; to update"
         session.messages.line(f"{session.program}: {news}: {session.program} self sync")
 
@@ -69,20 +68,8 @@ def _detach(work: Callable[[], None]) -> None:
 def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
     """Write the upstream branch's commit to the stamp file, or "" if HEAD contains it."""
     git = Git(root, environ, _SERVER_SECONDS)
-    head = git("symbolic-ref", "HEAD").decode().strip()
-    remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
     if "GIT_SSH" not in environ:
         usual = git("config", "--default=ssh", "--get", "core.sshCommand").decode().strip()
         ssh = environ.get("GIT_SSH_COMMAND") or usual
         git.environ = {**environ, "GIT_SSH_COMMAND": f"{ssh} -o BatchMode=yes"}
-    commit = git("ls-remote", "--", remote, branch).decode().partition("\t")[0]
-    write_file(stamp, "" if _has(git, commit) else commit)
-
-
-def _has(git: Git, commit: str) -> bool:
-    """Return whether HEAD contains a commit; the local repository may lack the commit."""
-    try:
-        git("merge-base", "--is-ancestor", commit, "HEAD")
-    except OperationError:
-        return False
-    return True
+    write_file(stamp, newer_commit(git))

@@ -80,9 +80,15 @@ def test_a_package_upgrades_through_pip(source: Path, new_venv: NewVenv, tmp_pat
     schema = source / "core/schema/command.schema.json"
     schema.write_text(schema.read_text() + "\n")
     _build(source, "0.2.0", wheels)
-    assert made.run("self", "update", "--check").stdout == "0.1.0 → 0.2.0\n"
-    told = made.run("self", "update", "--check", "--format", "json").stdout
-    assert json.loads(told) == {"version": "0.1.0", "newest": "0.2.0"}
+    shutil.rmtree(root / "plugins")
+    # A change would make `plugins` and a copy of `venv`.
+    before = (root.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns)
+    assert made.run("self", "update", "--check").all == (0, "0.1.0 → 0.2.0\n", "")
+    assert (root.stat().st_mtime_ns, tmp_path.stat().st_mtime_ns) == before
+    assert json.loads(made.run("self", "update", "--check", "--format", "json").stdout) == {
+        "version": "0.1.0",
+        "newest": "0.2.0",
+    }
     assert _version(python) == "0.1.0"
     assert made.run("self", "update").stdout == "0.1.0 → 0.2.0\nupdated\n"
     assert _version(python) == "0.2.0"
@@ -181,6 +187,7 @@ def test_a_checkout_fast_forwards(
     second = repository.commit({"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",))
     said = f"{first[:12]} → {second[:12]}\n"
     assert made.run("self", "update", "--check").stdout == said
+    assert _git(checkout, "rev-list", "--all", "--count") == "1"  # nothing was fetched
     (checkout / "LICENSE").write_text("mine")
     refused = made.run("self", "update")
     assert refused.status == 1

@@ -8,6 +8,7 @@ import os
 import re
 import sys
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -18,7 +19,7 @@ from packaging.utils import parse_wheel_filename
 
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file, verified_sha256
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.venv.installer import has_pip
+from builtin_plugins.administration.program.venv.installer import Installer, has_pip
 from host import OperationError
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
@@ -35,8 +36,9 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, s
     try:
         path = _download(wanted, sha256, tx.files, tx, "--only-binary", ":all:")
     except OperationError:
-        if version := _newest_sdist(wanted, tx):
-            return "", "", version
+        with suppress(OperationError):
+            if version := newest_version(wanted, tx.installer):
+                return "", "", version
         raise
     return path, verified_sha256(path, sha256), ""
 
@@ -53,7 +55,7 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
         sdist = _download(wanted, sha256, directory, tx)
         digest = verified_sha256(sdist, sha256)
     else:
-        file = _resolved(wanted, tx).get("sdist")
+        file = _resolved(wanted, tx.installer).get("sdist")
         if not file:
             raise OperationError(f"{wanted}: no wheel for this machine and no source distribution")
         sdist, digest = _fetch(file, sha256, directory, tx)
@@ -90,19 +92,18 @@ def _file_in(directory: str) -> str:
     return os.path.join(directory, *os.listdir(directory))
 
 
-def _newest_sdist(wanted: Requirement, tx: Transaction) -> str:
-    """Return the newest version that has no wheel for this system, "" if there is none."""
+def newest_version(wanted: Requirement, installer: Installer) -> str:
+    """Return the newest version that meets a requirement, "" if there is none; change nothing."""
+    if not has_pip():
+        return str(_resolved(wanted, installer)["version"])
     options = ["--pre"] if wanted.specifier.prereleases else []
-    try:
-        found = _VERSIONS.search(tx.installer.pip("index", "versions", wanted.name, *options))
-    except OperationError:
-        return ""
+    found = _VERSIONS.search(installer.pip("index", "versions", wanted.name, *options))
     versions = found[1].split(", ") if found else []
     return next(iter(wanted.specifier.filter(versions)), "")
 
 
 def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, str]:
-    package = _resolved(wanted, tx)
+    package = _resolved(wanted, tx.installer)
     supported = {*sys_tags()}
     for wheel in package.get("wheels", ()):
         if supported & parse_wheel_filename(_address_of(wheel)[1])[3]:
@@ -110,11 +111,11 @@ def _find_with_uv(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[st
     return "", "", str(package["version"])
 
 
-def _resolved(wanted: Requirement, tx: Transaction) -> dict[str, Any]:
+def _resolved(wanted: Requirement, installer: Installer) -> dict[str, Any]:
     """Return the package that uv finds, as an entry of pylock.toml (PEP 751)."""
     options = ("--quiet", "--no-deps", "--no-header", "--format", "pylock.toml")
     requirement = f"{wanted.name}{wanted.specifier}\n"
-    printed = tx.installer.uv(
+    printed = installer.uv(
         *("pip", "compile", "-", "--python", sys.executable), *options, given=requirement
     )
     [package] = tomllib.loads(printed)["packages"]
