@@ -1,7 +1,7 @@
 """The ground of a sweep: an installation that is updated, a package's or a checkout.
 
-pip and the new version's first start, which are programs of their own, are played by `_pip` and
-`_ask`, so that a run takes a fraction of a second; everything else is real.
+pip and the new version's first start, which are programs of their own, are played by `_pip`,
+`_newest` and `_ask`, so that a run takes a fraction of a second; everything else is real.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from builtin_plugins.administration.commands import update
 from builtin_plugins.administration.program.launcher import renew_own_files
 from builtin_plugins.administration.program.venv import copy
 from builtin_plugins.administration.program.venv.copy import VenvCopy
@@ -48,6 +49,11 @@ def _pip(changed: VenvCopy, *_: Any) -> None:
     library.write_text(f"# {NEW}\n")
 
 
+def _newest(*_: object) -> str:
+    """Name the newest version, as pip finds it on the index."""
+    return NEW
+
+
 def _ask(python: str, *arguments: str, **__: Any) -> str:
     """Answer as the program in an environment does: its version, or after it renewed its files."""
     if "launcher" in arguments:
@@ -69,6 +75,7 @@ class Update(Ground):
         self.launcher = self.root / "core/cli"
         VenvCopy.change = _pip  # type: ignore[method-assign]
         copy.ask = _ask
+        update.newest_version = _newest
 
     def restore(self) -> None:
         subprocess.run(["rm", "-rf", self.place], check=True)

@@ -6,7 +6,6 @@ works until then.
 
 import os
 import sys
-from collections.abc import Callable
 from contextlib import ExitStack
 
 import importlib_metadata
@@ -38,10 +37,6 @@ from host.hookspecs import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 
-# The installed version, the newest version (perhaps the same), and a function that installs the
-# newest version. If the function raises HostError or OSError, nothing has changed.
-_Update = tuple[str, str, Callable[[], None]]
-
 
 def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
     """Update this program.
@@ -50,29 +45,22 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     fast-forwarded and installed again. Your commands, configuration and plugins stay. If
     anything fails, the old version continues to work.
     """
-    layout = session.layout
-    if check or format == "json":
-        now, newest = _versions(session, timeout)
-        if format == "json":
-            session.show_json({"version": now, "newest": newest})
-        else:
-            session.show_lines(_change(now, newest))
+    launcher = launcher_of(session.layout)
+    now, newest = _versions(session, timeout)
+    if format == "json":
+        session.show_json({"version": now, "newest": newest})
+        return
+    session.show_lines(f"{now} is the newest version" if now == newest else f"{now} → {newest}")
+    if check:
         return
     with transaction(session, timeout) as tx:
-        prepare = _checkout_update if is_checkout(layout.root) else _package_update
-        now, newest, apply = prepare(layout, tx)
-        session.show_lines(_change(now, newest))
-        if now == newest:
-            if is_launcher(launcher_of(layout)):  # a killed update or `pipx upgrade` leaves it old
-                renew_own_files(launcher_of(layout), tx.reporter.warn)
-            return
-        ask_to_continue("Update?", yes, "nothing was changed")
-        apply()
-    session.show_lines("updated")
-
-
-def _change(now: str, newest: str) -> str:
-    return f"{now} is the newest version" if now == newest else f"{now} → {newest}"
+        if now != newest:
+            ask_to_continue("Update?", yes, "nothing was changed")
+            change = _update_checkout if is_checkout(session.layout.root) else _update_package
+            change(session.layout, tx)
+            session.show_lines("updated")
+        elif is_launcher(launcher):  # a killed update or `pipx upgrade` leaves it old
+            renew_own_files(launcher, tx.reporter.warn)
 
 
 def _versions(session: Session, seconds: float) -> tuple[str, str]:
@@ -88,46 +76,37 @@ def _versions(session: Session, seconds: float) -> tuple[str, str]:
     return now, max(now, newest or now, key=Version)
 
 
-def _package_update(layout: Layout, tx: Transaction) -> _Update:
-    """Prepare the update of an installed package: pip upgrades a copy of the environment."""
-    complete_import_path()
-    now = str(importlib_metadata.version(OWN_DISTRIBUTION))
+def _update_package(layout: Layout, tx: Transaction) -> None:
+    """Update an installed package: pip upgrades a copy of the environment."""
     copy = tx.copy_venv()
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
-
-    def apply() -> None:
-        tx.reporter.debug("the new version is ready and now replaces the old one")
-        with signals_blocked(), undoing() as undo:
-            _swap_in(copy, layout, tx, undo)
-
-    return now, check_starts(copy.python, "the new version"), apply
+    check_starts(copy.python, "the new version")
+    tx.reporter.debug("the new version is ready and now replaces the old one")
+    with signals_blocked(), undoing() as undo:
+        _swap_in(copy, layout, tx, undo)
 
 
-def _checkout_update(layout: Layout, tx: Transaction) -> _Update:
-    """Prepare the update of a checkout with a .venv, which install.sh made."""
+def _update_checkout(layout: Layout, tx: Transaction) -> None:
+    """Update a checkout with a .venv, which install.sh made.
+
+    The new commit is installed into a copy of .venv; the copy is swapped in, then the files are
+    fast-forwarded. If the process is killed in between, the new program runs with the old files;
+    the next update starts from the old files and updates them, too.
+    """
     git = tx.git(layout.root)
     _, old, new = fetch_newest(git)
-
-    def apply() -> None:
-        """Install the new commit into a copy of .venv, swap it in, then fast-forward the files.
-
-        If the process is killed in between, the new program runs with the old files; the next
-        update starts from the old files and updates them, too.
-        """
-        check_fast_forward(git, old, new)
-        copy = tx.copy_venv()
-        sdist = os.path.join(tx.area, "source.tar.gz")
-        git("archive", "--prefix=source/", f"--output={sdist}", new)
-        tx.reporter.info("pip installs the new version")
-        whole = ("--upgrade", "--force-reinstall", "--no-deps")
-        copy.change(tx.installer, "install", *whole, sdist)
-        copy.change(tx.installer, "install", sdist)
-        check_starts(copy.python, "the new version")
-        with signals_blocked(), undoing() as undo:
-            _swap_in(copy, layout, tx, undo)
-            fast_forward(git, old, new)
-
-    return old[:12], new[:12], apply
+    check_fast_forward(git, old, new)
+    copy = tx.copy_venv()
+    sdist = os.path.join(tx.area, "source.tar.gz")
+    git("archive", "--prefix=source/", f"--output={sdist}", new)
+    tx.reporter.info("pip installs the new version")
+    whole = ("--upgrade", "--force-reinstall", "--no-deps")
+    copy.change(tx.installer, "install", *whole, sdist)
+    copy.change(tx.installer, "install", sdist)
+    check_starts(copy.python, "the new version")
+    with signals_blocked(), undoing() as undo:
+        _swap_in(copy, layout, tx, undo)
+        fast_forward(git, old, new)
 
 
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:

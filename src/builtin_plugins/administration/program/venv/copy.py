@@ -167,10 +167,9 @@ def ask(
     return ended.stdout.decode("utf-8", "replace").strip()
 
 
-def check_starts(python: str, what: str) -> str:
-    """Return the version of this program in the environment of `python`.
+def check_starts(python: str, what: str) -> None:
+    """Raise OperationError if this program does not start in the environment of `python`.
 
-    Raises OperationError if the program does not start; the message begins with `what`.
+    The message begins with `what`.
     """
-    version = ask(python, *_VERSION, failing=f"{what} does not start")
-    return version.rpartition(" ")[2]
+    ask(python, *_VERSION, failing=f"{what} does not start")
