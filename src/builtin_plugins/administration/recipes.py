@@ -73,12 +73,7 @@ def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
     if not find_program(tool.name, environ):
         raise OperationError(f"{path}: {tool.name} is not installed", f"install {tool.name} first")
     words = [word.format(file=path, directory=path.parent) for word in tool.listing.split()]
-    try:
-        done = bounded_call(words, environ, _LISTING_SECONDS)
-    except TimeoutError:
-        raise OperationError(
-            f"{path}: {tool.name} did not finish within {_LISTING_SECONDS} s"
-        ) from None
+    done = bounded_call(words, environ, _LISTING_SECONDS, f"{path}: {tool.name}")
     if done.returncode:
         reason = done.stderr.decode(errors="replace").strip().partition("\n")[0]
         raise OperationError(f"{path}: {tool.name} failed: {reason}")

@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping, Sequence
 from subprocess import PIPE, CompletedProcess, Popen, TimeoutExpired
 from typing import Any
 
+from host import OperationError
+
 _KEPT = 1 << 20  # maximum number of bytes to return from the end of stderr
 
 
@@ -17,6 +19,7 @@ def bounded_call(
     command: Sequence[str],
     environ: Mapping[str, str],
     seconds: float,
+    called: str,
     *,
     given: bytes = b"",
     most: int = sys.maxsize,
@@ -25,8 +28,8 @@ def bounded_call(
 ) -> CompletedProcess[bytes]:
     """Run `command` with the input `given` and the inherited descriptors `held`.
 
-    Raises TimeoutError after `seconds`, OverflowError if the command prints more than `most` bytes,
-    and OSError if it cannot be started.
+    Raises OSError if the command cannot be started, and OperationError, which begins with `called`,
+    if it takes more than `seconds` or prints more than `most` bytes.
     """
     deadline = time.monotonic() + seconds
     # stderr goes to a file: a daemonised child (ssh ControlPersist) would keep a pipe open.
@@ -46,8 +49,11 @@ def bounded_call(
             try:
                 printed = _printed(process.stdout, most, deadline)
                 process.wait(max(deadline - time.monotonic(), 0.1))
-            except TimeoutExpired:
-                raise TimeoutError from None
+            except (TimeoutError, TimeoutExpired):
+                late = f"{called}: not finished within {seconds:g} seconds"
+                raise OperationError(late) from None
+            except OverflowError:
+                raise OperationError(f"{called}: printed more than {most} bytes") from None
             finally:
                 if process.poll() is None:
                     os.killpg(process.pid, signal.SIGKILL)
@@ -56,7 +62,7 @@ def bounded_call(
 
 
 def _printed(pipe: Any, most: int, deadline: float) -> bytes:
-    """Return everything read from the pipe. Raises the same errors as `bounded_call`."""
+    """Return everything read from the pipe. Raises TimeoutError or OverflowError."""
     waiting = select.poll()
     waiting.register(pipe)
     printed = bytearray()

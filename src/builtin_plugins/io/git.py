@@ -72,6 +72,7 @@ class Git:
                 ["git", *_OPTIONS, *arguments],
                 self._environment(),
                 self.seconds,
+                called,
                 given=given,
                 directory=self.directory,
                 most=_ANSWER_LIMIT,
@@ -79,10 +80,6 @@ class Git:
         except FileNotFoundError:
             hint = "install git, or use an archive as the source"
             raise OperationError("git is not installed", hint) from None
-        except TimeoutError:
-            raise OperationError("git took too long; nothing was changed") from None
-        except OverflowError:
-            raise OperationError(f"{called}: printed more than {_ANSWER_LIMIT} bytes") from None
         if ended.returncode:
             reason = self._reason(ended.stderr.decode("utf-8", "replace"))
             raise OperationError(f"{called}: {reason}")

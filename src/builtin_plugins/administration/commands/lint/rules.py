@@ -135,9 +135,10 @@ def shellcheck_findings(scripts: Sequence[str], environ: Mapping[str, str]) -> I
     if not (program and scripts):
         return
     try:
-        ended = bounded_call([program, *_OPTIONS, "--", *scripts], environ, _SHELLCHECK_SECONDS)
+        checked = [program, *_OPTIONS, "--", *scripts]
+        ended = bounded_call(checked, environ, _SHELLCHECK_SECONDS, program)
         comments = json.loads(ended.stdout)["comments"]
-    except (OSError, ValueError):
+    except (HostError, OSError, ValueError):
         yield Finding(
             "shellcheck", Problem(scripts[0], "shellcheck failed", f"run: {program} {scripts[0]}")
         )

@@ -157,10 +157,7 @@ def ask(
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}
-    try:
-        ended = bounded_call(command, environ, seconds, given=given.encode())
-    except TimeoutError:
-        raise OperationError(f"{failing}: not finished within {seconds:g} seconds") from None
+    ended = bounded_call(command, environ, seconds, failing, given=given.encode())
     if ended.returncode:
         last = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise OperationError(f"{failing}: {' '.join(last)}")

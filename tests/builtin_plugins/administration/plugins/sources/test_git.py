@@ -496,7 +496,7 @@ def test_a_server_that_stalls(install: Install) -> None:
         silent.listen()
         address = f"git://127.0.0.1:{silent.getsockname()[1]}/x"
         done = plugin(made, "add", address, "--timeout", "1.5")
-    assert done.stderr == f"cli: {address}: git took too long; nothing was changed\n"
+    assert done.stderr == f"cli: {address}: git ls-remote: not finished within 1.5 seconds\n"
     assert hidden(made) == visible(made) == []
 
 
