@@ -6,11 +6,11 @@ from types import ModuleType
 from typing import NoReturn
 
 from builtin_plugins.io.files.undo import os_errors_explained
-from builtin_plugins.io.progress import Reporter
+from builtin_plugins.io.progress import QuietMessages
 from builtin_plugins.setup import macos
 from builtin_plugins.setup.linux import install as linux
 from builtin_plugins.setup.tool_settings import ToolSettings
-from host import OperationError, Program, UsageError
+from host import Messages, OperationError, Program, UsageError
 
 
 def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> int:
@@ -27,18 +27,19 @@ def run(arguments: Sequence[str], environ: Mapping[str, str], platform: str) -> 
     settings.check()
     system = macos if platform == "darwin" else linux
     called = " ".join([program.name, *program.words])
-    reporter = Reporter(called, options.quiet, options.verbose, environ)
+    messages = (QuietMessages if options.quiet else Messages)(called, environ)
+    messages.debugging |= options.verbose
     with os_errors_explained():
-        reporter.info(f"{name} {_change(system, settings, options, reporter)}")
+        messages.line(f"{name} {_change(system, settings, options, messages)}")
     return 0
 
 
 def _change(
-    system: ModuleType, settings: ToolSettings, options: argparse.Namespace, reporter: Reporter
+    system: ModuleType, settings: ToolSettings, options: argparse.Namespace, messages: Messages
 ) -> str:
     """Perform the action that the options select; return a description of the tool's new state."""
     if options.uninstall:
-        removed = system.uninstall(settings, reporter)
+        removed = system.uninstall(settings, messages)
         return "is uninstalled; your own data is kept" if removed else "is not installed"
     present = system.installed_as(settings)
     if options.upgrade and not present:
@@ -46,7 +47,7 @@ def _change(
     if present and not options.upgrade:
         return f"is already installed ({present}); to upgrade it, add --upgrade"
     done = "upgraded" if options.upgrade else "installed"
-    return f"is {done}: {system.install(settings, reporter)}"
+    return f"is {done}: {system.install(settings, messages)}"
 
 
 class _Parser(argparse.ArgumentParser):

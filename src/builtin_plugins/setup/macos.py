@@ -6,9 +6,8 @@ import subprocess
 from collections.abc import Mapping
 
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.tool_settings import ToolSettings, variable
-from host import OperationError, find_program
+from host import Messages, OperationError, find_program
 
 _BREWS = ("brew", "/opt/homebrew/bin/brew", "/usr/local/bin/brew")
 _MARK = "# made by setup for the cask "
@@ -29,14 +28,14 @@ def installed_as(settings: ToolSettings) -> str:
     return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""
 
 
-def install(settings: ToolSettings, reporter: Reporter) -> str:
+def install(settings: ToolSettings, messages: Messages) -> str:
     """Install or upgrade the cask; return "cask NAME". Raises OperationError."""
     _run_brew("upgrade" if is_installed(settings) else "install", settings)
-    _provide_command(settings, reporter)
+    _provide_command(settings, messages)
     return installed_as(settings)
 
 
-def uninstall(settings: ToolSettings, _: Reporter) -> bool:
+def uninstall(settings: ToolSettings, _: Messages) -> bool:
     """Uninstall the cask, but keep user data (no --zap); return whether the cask was installed."""
     there = bool(installed_as(settings))
     if there:
@@ -60,7 +59,7 @@ def _run_brew(action: str, settings: ToolSettings) -> None:
         raise OperationError(f"brew {' '.join(command)} failed with status {done.returncode}")
 
 
-def _provide_command(settings: ToolSettings, reporter: Reporter) -> None:
+def _provide_command(settings: ToolSettings, messages: Messages) -> None:
     """Create a command with the tool's name, unless the cask installed one.
 
     The command is a script, not a link, because an application finds its frameworks only if it is
@@ -74,7 +73,7 @@ def _provide_command(settings: ToolSettings, reporter: Reporter) -> None:
     programs = [os.path.join(one, inside) for one in homes]
     program = next((one for one in programs if os.access(one, os.X_OK)), "")
     if not program:
-        reporter.warn(f"{name}.app was not found, so no command was created for it")
+        messages.warn(f"{name}.app was not found, so no command was created for it")
         return
     text = f'#!/bin/sh\n{_MARK}{settings.tool}\nexec {shlex.quote(program)} "$@"\n'
     os.makedirs(os.path.dirname(command), exist_ok=True)

@@ -19,13 +19,14 @@ SCRIPT = """
 import json, os, sys, time
 now = 1000.0
 time.time = time.monotonic = lambda: now
-from builtin_plugins.io.progress import Reporter
+from builtin_plugins.io.progress import QuietMessages, progress_bar
+from host import Messages
 for terminal, environ in json.loads(sys.argv[1]):
     os.dup2(terminal, 2)
     os.close(terminal)
     total = 4 << 20 if "CHUNKED" not in environ else None
-    reporter = Reporter("cli", bool(environ.get("QUIET")), False, environ)
-    with reporter.progress(environ.get("LABEL", "Tool")) as update:
+    messages = (QuietMessages if "QUIET" in environ else Messages)("cli", environ)
+    with progress_bar(messages, environ.get("LABEL", "Tool")) as update:
         for done in (0, 1 << 20, 3 << 20, 2 << 20, 4 << 20):
             now += 0.15
             update(done, total, "connection reset; trying again" if done == 2 << 20 else "")

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from builtin_plugins.io.progress import Reporter
+from builtin_plugins.io.progress import QuietMessages
 from builtin_plugins.setup import command as setup
 from builtin_plugins.setup.linux import install, swap
 from builtin_plugins.setup.tool_settings import ToolSettings
@@ -74,8 +74,8 @@ class Tool(Ground):
         self.prepared = self.place.parent / "prepared"
         self.prepared.mkdir()
         self.settings = ToolSettings.read("tool", "Tool", self._environ(self.target))
-        reporter = Reporter("cli", True, False, self.settings.environ)
-        self.application = install.fetch(self.settings, reporter, str(self.prepared))
+        messages = QuietMessages("cli", self.settings.environ)
+        self.application = install.fetch(self.settings, messages, str(self.prepared))
 
     def restore(self) -> None:
         shutil.rmtree(self.place, ignore_errors=True)

@@ -40,7 +40,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
             _to_newest(tx, yes)
             if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
-        renew(root, tx.reporter.warn)
+        renew(root, tx.messages.warn)
     there = session_of(session, root, session.program)
     plugins_dir = there.installation.plugins_dir
     wanted = read_registry(plugins_dir, registry_path(plugins_dir))
@@ -62,7 +62,7 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = tx.git(os.path.join(tx.area, "aside.git"))
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
-    write_commit(aside, new, tx.files, address, tx.reporter.warn)
+    write_commit(aside, new, tx.files, address, tx.messages.warn)
     check_installation(tx.files, address)
     commands_dir = os.path.relpath(session.installation.commands_dir, root)
     versions = [

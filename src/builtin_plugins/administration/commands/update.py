@@ -60,7 +60,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
             change(session.layout, tx)
             session.show_lines("updated")
         elif is_launcher(launcher):  # a killed update or `pipx upgrade` leaves it old
-            renew_own_files(launcher, tx.reporter.warn)
+            renew_own_files(launcher, tx.messages.warn)
 
 
 def _versions(session: Session, seconds: float) -> tuple[str, str]:
@@ -81,7 +81,7 @@ def _update_package(layout: Layout, tx: Transaction) -> None:
     copy = tx.copy_venv()
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
     check_starts(copy.python, "the new version")
-    tx.reporter.debug("the new version is ready and now replaces the old one")
+    tx.messages.debug("the new version is ready and now replaces the old one")
     with signals_blocked(), undoing() as undo:
         _swap_in(copy, layout, tx, undo)
 
@@ -99,7 +99,7 @@ def _update_checkout(layout: Layout, tx: Transaction) -> None:
     copy = tx.copy_venv()
     sdist = os.path.join(tx.area, "source.tar.gz")
     git("archive", "--prefix=source/", f"--output={sdist}", new)
-    tx.reporter.info("pip installs the new version")
+    tx.messages.line("pip installs the new version")
     whole = ("--upgrade", "--force-reinstall", "--no-deps")
     copy.change(tx.installer, "install", *whole, sdist)
     copy.change(tx.installer, "install", sdist)
@@ -124,4 +124,4 @@ def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -
     failing = f"{path}: cannot be updated"
     warnings = ask(sys.executable, "host", "--safe", "self", "launcher", path, failing=failing)
     for line in warnings.splitlines():
-        tx.reporter.warn(line)
+        tx.messages.warn(line)

@@ -15,11 +15,10 @@ from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.git import Git, login_of
-from builtin_plugins.io.progress import Reporter
 from builtin_plugins.plugins_folder.directory import FILES_DIR
 from builtin_plugins.plugins_folder.registry import Registry, read_registry
 from builtin_plugins.store.versions import STAGE, staging
-from host import HostError, OperationError
+from host import HostError, Messages, OperationError
 from host.cli.session import Session
 
 _CALL_SECONDS = 600.0  # limit for each download, git call or pip run
@@ -27,7 +26,7 @@ _CALL_SECONDS = 600.0  # limit for each download, git call or pip run
 
 @dataclass(frozen=True)
 class Transaction:
-    """One change to the session's installation, with a staging directory and progress messages.
+    """One change to the session's installation, with a staging directory.
 
     `area` is a private directory on the file system of `plugins/`; it is removed when the change
     ends. `seconds` limits each download, git call or pip run. `exits` is closed when the change
@@ -36,10 +35,13 @@ class Transaction:
 
     session: Session
     area: str
-    reporter: Reporter
     seconds: float
     exits: ExitStack
     left: dict[str, OperationError] = field(default_factory=dict)
+
+    @property
+    def messages(self) -> Messages:
+        return self.session.messages
 
     @property
     def plugins_dir(self) -> str:
@@ -56,7 +58,7 @@ class Transaction:
 
     def copy_venv(self) -> VenvCopy:
         """Return a copy of this program's environment; it is removed when the change ends."""
-        return self.exits.enter_context(copied_venv(self.reporter.info))
+        return self.exits.enter_context(copied_venv(self.messages.line))
 
     def git(self, directory: str, address: str = "") -> Git:
         """Return a `Git` for the repository in `directory`, with the login from `address`."""
@@ -66,13 +68,10 @@ class Transaction:
 @contextmanager
 def staged_change(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
     """Yield a change whose staging directory is in `directory`. Raises OSError."""
-    messages = session.messages
-    reporter = Reporter(messages.program, False, messages.debugging, session.environ)
-    reporter.color_mode, reporter.warned = messages.color_mode, messages.warned
     with ExitStack() as exits:
         area = exits.enter_context(staging(directory))
         os.mkdir(os.path.join(area, "version"))
-        yield Transaction(session, area, reporter, seconds, exits)
+        yield Transaction(session, area, seconds, exits)
 
 
 @contextmanager
@@ -108,7 +107,7 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
     the writing fails, the undo steps of the block run. Either way, `plugins/` is then reconciled.
     """
     plugins_dir = tx.plugins_dir
-    with exclusive(plugins_dir, tx.reporter.line):
+    with exclusive(plugins_dir, tx.messages.line):
         reconcile(plugins_dir)
         registry = read_registry(plugins_dir)
         try:

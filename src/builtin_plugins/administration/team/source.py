@@ -52,7 +52,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
         git("rev-parse", "--verify", "HEAD^{commit}")
     except OperationError:
         raise OperationError(f"{address}: has no commits") from None
-    write_commit(git, "HEAD", tx.files, address, tx.reporter.warn)
+    write_commit(git, "HEAD", tx.files, address, tx.messages.warn)
     os.rename(git.directory, os.path.join(tx.files, ".git"))
     git.directory = tx.files
     git("read-tree", "HEAD")

@@ -10,10 +10,10 @@ from builtin_plugins.io.addresses import bare_address, fetchable
 from builtin_plugins.io.archive import UnpackOptions, extract
 from builtin_plugins.io.download import download
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.progress import Reporter
+from builtin_plugins.io.progress import progress_bar
 from builtin_plugins.setup.linux import ownership, swap
 from builtin_plugins.setup.tool_settings import ToolSettings, variable
-from host import OperationError
+from host import Messages, OperationError
 
 _LIMITS = UnpackOptions(members=100_000, size=8 << 30)
 _PICTURES = (b"\x89PNG\r\n\x1a\n", b"<svg", b"<?xml")  # the first bytes of PNG and SVG files
@@ -34,7 +34,7 @@ def installed_as(settings: ToolSettings) -> str:
     return paths.link if ownership.is_installed(paths) else ""
 
 
-def install(settings: ToolSettings, reporter: Reporter) -> str:
+def install(settings: ToolSettings, messages: Messages) -> str:
     """Install the latest version and return its command.
 
     If it raises OSError or OperationError, nothing has changed. The address, permissions and
@@ -49,60 +49,60 @@ def install(settings: ToolSettings, reporter: Reporter) -> str:
     ownership.refuse_foreign(paths)
     sudo = swap.find_sudo(paths, settings.environ)
     if sudo is None:
-        for problem in swap.install(paths, partial(fetch, settings, reporter)):
-            reporter.warn(str(problem))
+        for problem in swap.install(paths, partial(fetch, settings, messages)):
+            messages.warn(str(problem))
     else:
         # root copies the prepared files from here; /tmp is often too small for them.
         above = settings.environ.get("TMPDIR") or "/var/tmp"  # noqa: S108
         with TemporaryDirectory(prefix="cli-setup-", dir=above) as stage:
-            swap.run_with_sudo(sudo, settings, reporter, partial(fetch, settings, reporter, stage))
+            swap.run_with_sudo(sudo, settings, messages, partial(fetch, settings, messages, stage))
     if paths.bin_dir not in settings.environ.get("PATH", paths.bin_dir).split(":"):
-        reporter.warn(f"{paths.bin_dir} is not on your PATH")
+        messages.warn(f"{paths.bin_dir} is not on your PATH")
     return paths.link
 
 
-def uninstall(settings: ToolSettings, reporter: Reporter) -> bool:
+def uninstall(settings: ToolSettings, messages: Messages) -> bool:
     """Remove the application, link and menu entry that setup made; return whether any existed."""
     paths = settings.paths
     is_own = ownership.owned_paths(paths)
     for path in is_own:
         if is_own[path] is False:
-            reporter.warn(f"{path} is kept: setup did not create it")
+            messages.warn(f"{path} is kept: setup did not create it")
     if True in is_own.values():
         sudo = swap.find_sudo(paths, settings.environ)
         if sudo is None:
             swap.uninstall(paths)
         else:
-            swap.run_with_sudo(sudo, settings, reporter)
+            swap.run_with_sudo(sudo, settings, messages)
     if ownership.is_installed(paths):
         raise OperationError(f"{settings.name} is kept: setup did not install it")
     return True in is_own.values()
 
 
-def fetch(settings: ToolSettings, reporter: Reporter, stage: str) -> swap.Application:
+def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Application:
     """Fetch the latest version and unpack it in `stage`, unless the store already has it."""
     seconds = float(settings.values["TIMEOUT"] or 3600)
     address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
-    reporter.info(f"Downloading {bare_address(address)}")
+    messages.line(f"Downloading {bare_address(address)}")
     sha256 = settings.values["SHA256"]
-    with reporter.progress(settings.name) as progress:
+    with progress_bar(messages, settings.name) as progress:
         checksum = download(address, archive, seconds=seconds, sha256=sha256, progress=progress)
     version = checksum[:12]
     store = ownership.store_of(settings.paths)
     directory, staged = store.path(version), ""
     if version not in store.versions() or not _find_launcher(directory, settings):
         directory = staged = os.path.join(stage, "new")
-        reporter.info("Unpacking")
+        messages.line("Unpacking")
         extract(archive, Path(directory), bare_address(address), _LIMITS)
-        _complete(directory, settings, reporter)
+        _complete(directory, settings, messages)
     archive.unlink()
     launcher, icon = _find_launcher(directory, settings), _find_icon(directory, settings)
-    reporter.debug(f"version {version}, launcher {launcher}, icon {icon or 'none'}")
+    messages.debug(f"version {version}, launcher {launcher}, icon {icon or 'none'}")
     icon = os.path.join(store.link, icon) if icon else ""
     return swap.Application(version, launcher, _menu_text(settings, icon), staged)
 
 
-def _complete(directory: str, settings: ToolSettings, reporter: Reporter) -> None:
+def _complete(directory: str, settings: ToolSettings, messages: Messages) -> None:
     """Add setup's own files to the application. Raises OperationError if it has no launcher."""
     if not _find_launcher(directory, settings):
         tried = ", ".join(dict.fromkeys(_launchers(settings)))
@@ -114,7 +114,7 @@ def _complete(directory: str, settings: ToolSettings, reporter: Reporter) -> Non
         try:
             _fetch_icon(Path(directory, _FETCHED_ICON), settings.values["ICON_URL"])
         except OperationError as failure:
-            reporter.warn(f"icon: {failure}")
+            messages.warn(f"icon: {failure}")
 
 
 def _launchers(settings: ToolSettings) -> tuple[str, ...]:

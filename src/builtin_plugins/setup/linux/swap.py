@@ -21,7 +21,6 @@ from builtin_plugins.io.files.undo import (
     signals_blocked,
     undoing,
 )
-from builtin_plugins.io.progress import Reporter
 from builtin_plugins.setup.linux import ownership
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, ToolSettings, variable
 from builtin_plugins.store.versions import staging
@@ -156,7 +155,7 @@ def _closed_directory(path: str) -> str:
 def run_with_sudo(
     sudo: str,
     settings: ToolSettings,
-    reporter: Reporter,
+    messages: Messages,
     prepare: Callable[[], Application] | None = None,
 ) -> None:
     """Use sudo to install the application that `prepare` returns; without `prepare`, uninstall.
@@ -166,7 +165,7 @@ def run_with_sudo(
     """
     paths = settings.paths
     changed = f"{paths.install_dir}, {paths.link} and {paths.desktop_file}"
-    reporter.info(f"sudo is needed to change {changed}")
+    messages.line(f"sudo is needed to change {changed}")
     # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
     command += [*paths, *(prepare() if prepare else ())]
@@ -178,7 +177,7 @@ def run_with_sudo(
         reason = "; ".join(lines) or f"exit status {process.returncode}"
         raise OperationError(f"sudo failed: {reason}")
     for line in lines:
-        reporter.warn(line)
+        messages.warn(line)
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -80,7 +80,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         session.show_lines(f"{_installed(session, there)}{make_source(there).name_hint}")
         return
     with transaction(session, timeout) as tx:
-        tx.reporter.debug(f"fetching {wanted.entry.source}")
+        tx.messages.debug(f"fetching {wanted.entry.source}")
         staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
         _add_staged(staged, tx, team=team, force=force, yes=yes)
 

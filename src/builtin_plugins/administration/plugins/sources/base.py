@@ -108,7 +108,7 @@ class PluginSource:
         name = found.entry.name or _suggested_name(entry.source)
         entry = found.entry.replaced(name=name)
         problems = tuple(relocated(one, root, called) for one in found.problems)
-        program = tx.reporter.program
+        program = tx.messages.program
         refuse_package(entry, root, found.commands, program, self.pip_address())
         if not found.commands and not found.has_python:
             raise PluginError(

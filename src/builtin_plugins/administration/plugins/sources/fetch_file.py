@@ -8,6 +8,7 @@ from pathlib import Path
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import bare_address
 from builtin_plugins.io.archive import MOST_BYTES
+from builtin_plugins.io.progress import progress_bar
 from host import OperationError
 
 
@@ -17,7 +18,7 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
         # Imported here: importing requests takes 0.1 seconds, and most changes do not need it.
         from builtin_plugins.io.download import download
 
-        with tx.reporter.progress(bare_address(address)) as bar:
+        with progress_bar(tx.messages, bare_address(address)) as bar:
             return download(
                 address, target, seconds=tx.seconds, size=MOST_BYTES, sha256=sha256, progress=bar
             )

@@ -80,7 +80,7 @@ def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> E
     if not commit:
         commit, pinned = _resolve(git, address, wanted.ref)
     commit = _fetch_objects(git, address, commit)
-    write_commit(git, commit, target, address, tx.reporter.warn)
+    write_commit(git, commit, target, address, tx.messages.warn)
     return wanted.replaced(commit=commit, pinned=pinned)
 
 

@@ -117,7 +117,7 @@ class PipSource(PluginSource):
                 requirement.specifier = SpecifierSet(f"=={version}")
             else:  # prevents a downgrade: the newest version with a wheel may be older
                 requirement.specifier &= SpecifierSet(at_least)
-        tx.reporter.info(f"looking for {requirement.name}{requirement.specifier}")
+        tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
         path, sha256, version = package_index.find(requirement, self.entry.sha256, tx)
         if path:
             return _staged(path, self.entry.replaced(sha256=sha256))
@@ -131,7 +131,7 @@ class PipSource(PluginSource):
 
     def build(self, tx: Transaction) -> PluginContents:
         entry = self.entry
-        tx.reporter.info(f"building {entry.name} {entry.version}".rstrip())
+        tx.messages.line(f"building {entry.name} {entry.version}".rstrip())
         if self.repository:
             return _staged(package_index.build_from(_checkout(tx), tx), entry)
         exact = Requirement(f"{entry.name}=={entry.version}")
@@ -177,7 +177,7 @@ class PipSource(PluginSource):
         record_installation(tx.session.layout.root)
         name, version = self.entry.name, self.entry.version
         copy = self._copy = tx.copy_venv()
-        tx.reporter.info(f"installing {name}=={version}")
+        tx.messages.line(f"installing {name}=={version}")
         alone = ["--no-index", "--no-deps", "--force-reinstall", "--find-links", directory]
         copy.change(tx.installer, "install", *alone, f"{name}=={version}")
         if self.needs(wheel):
