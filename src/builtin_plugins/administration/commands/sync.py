@@ -3,8 +3,8 @@
 import os
 
 from builtin_plugins.administration.plugins.commands import sync
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, read_contents
-from builtin_plugins.administration.plugins.preview import plan_lines
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, read_commands
+from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
@@ -14,10 +14,10 @@ from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_installation
 from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.io.git import check_fast_forward, fast_forward, fetch_newest
-from builtin_plugins.plugins_folder.directory import DirectoryPlugin
-from builtin_plugins.plugins_folder.registry import Entry, local_path, read_registry, registry_path
-from host import HostError, OperationError
+from builtin_plugins.plugins_folder.registry import local_path, read_registry, registry_path
+from host import OperationError
 from host.cli.session import Session
+from host.run.lock import Tree
 
 
 def command(session: Session, yes: bool, timeout: float) -> None:
@@ -65,22 +65,13 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     write_commit(aside, new, tx.files, address, tx.messages.warn)
     check_installation(tx.files, address)
     commands_dir = os.path.relpath(session.installation.commands_dir, root)
-    versions = [
-        _commands(os.path.join(one, commands_dir), Entry(session.program, "git", commit=commit))
-        for one, commit in ((root, old), (tx.files, new))
-    ]
-    session.show_lines(*plan_lines(*versions))
+    trees = [Tree(os.path.join(one, commands_dir), scripts={}) for one in (root, tx.files)]
+    before, after = (read_commands(one)[0] for one in trees)
+    title = f"{session.program}: {old[:12]} → {new[:12]}"
+    session.show_lines(*change_lines(title, before, after))
     ask_to_continue("Update?", yes, "nothing was changed")
     with signals_blocked():
         fast_forward(git, old, new)
-
-
-def _commands(directory: str, entry: Entry) -> PluginContents:
-    """Return the commands in a directory, none if it is missing or cannot be read."""
-    try:
-        return read_contents(DirectoryPlugin(entry, directory, directory, scripts={}))
-    except (HostError, OSError):
-        return PluginContents(entry)
 
 
 def _plugins(plugins_dir: str) -> dict[str, PluginContents]:

@@ -97,6 +97,12 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
     return PluginContents(plugin.entry, commands, *scan_python(code), problems, ignored)
 
 
+def read_commands(*trees: Tree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
+    """Return the commands in directories by their words, and the problems of the others."""
+    found = contents(Catalog(Lock(list(trees))), (), deep=True)
+    return {one.words: one.definition for one in found.commands}, tuple(found.problems)
+
+
 def scan_python(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
     """Return the hooks and the literal words of commands in Python code, without running it."""
     text = code.decode("utf-8", "replace")
@@ -164,9 +170,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginContents:
     requires = tuple(str(Requirement(one)) for one in found.requires or ())
     names, root = list(map(str, found.files or ())), str(found.locate_file(""))
     trees = {match[1] for one in names if (match := _TREE.match(one))}
-    catalog = Catalog(Lock([Tree(os.path.join(root, one)) for one in sorted(trees)]))
-    listed = contents(catalog, (), deep=True)
-    commands = {one.words: one.definition for one in listed.commands}
+    commands, problems = read_commands(*(Tree(os.path.join(root, one)) for one in sorted(trees)))
     points = list(found.entry_points.select(group=GROUP))
     modules = {point.module.replace(".", "/") for point in points}
     code = b"\n".join(
@@ -178,7 +182,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginContents:
         entry,
         commands,
         *scan_python(code),
-        tuple(relocated(one, root, entry.name) for one in listed.problems),
+        tuple(relocated(one, root, entry.name) for one in problems),
         names=tuple(point.name for point in points),
         requires=requires,
     )

@@ -15,6 +15,10 @@ from host.cli.session import Session
 
 _MOST_LEFT_OUT = 10  # maximum number of files to list
 
+_Commands = Mapping[Words, Definition]
+_Uses = Mapping[str, list[str]]
+_NONE: _Uses = {}
+
 
 def preview(session: Session, former: Entry | None, found: PluginContents) -> None:
     """Print what a version adds, or what it changes from `former`.
@@ -41,38 +45,54 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
 
 def plan_lines(before: PluginContents | None, after: PluginContents) -> list[str]:
     """Return the lines that show what a plugin adds, or what it changes from `before`."""
-    old, new, entry = before.commands if before else {}, after.commands, after.entry
+    commands, entry = after.commands, after.entry
     if before:
-        lines = [f"{entry.name}: {version_text(before.entry)} → {version_text(entry)}"]
-    else:
-        more = "; its Python code may declare more" if after.has_python else ""
-        lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
-        lines.append(f"commands: {len(new)}{more}")
+        title = f"{entry.name}: {version_text(before.entry)} → {version_text(entry)}"
+        used = (_uses_of_python(before), _uses_of_python(after))
+        return change_lines(title, before.commands, commands, *used)
+    more = "; its Python code may declare more" if after.has_python else ""
+    lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
+    lines += [f"commands: {len(commands)}{more}", *command_lines({" ": commands.items()})]
+    if after.left_out:
+        lines.append(f"files left out: {len(after.left_out)}")
+        lines += [f"    {one}" for one in after.left_out[:_MOST_LEFT_OUT]]
+    uses = _uses(commands) | _uses_of_python(after)
+    return lines + [f"{what}: {', '.join(names)}" for what, names in uses.items() if names]
+
+
+def change_lines(
+    title: str, old: _Commands, new: _Commands, used: _Uses = _NONE, uses: _Uses = _NONE
+) -> list[str]:
+    """Return `title` and the lines that show how commands change, and what is new in their use.
+
+    `used` and `uses` are what the old and the new version use besides the commands.
+    """
     groups = {
-        "+" if before else " ": [one for one in new.items() if one[0] not in old],
+        "+": [one for one in new.items() if one[0] not in old],
         "-": [one for one in old.items() if one[0] not in new],
         "~": [one for one in new.items() if one[0] in old and _differs(old[one[0]], one[1])],
     }
-    lines += command_lines(groups)
-    if after.left_out and not before:
-        lines.append(f"files left out: {len(after.left_out)}")
-        lines += [f"    {one}" for one in after.left_out[:_MOST_LEFT_OUT]]
-    used = _uses(before) if before else {}
-    for what, names in _uses(after).items():
-        if fresh := [name for name in names if name not in used.get(what, ())]:
-            lines.append(f"{'  ! new ' if before else ''}{what}: {', '.join(fresh)}")
+    lines, known = [title, *command_lines(groups)], {**_uses(old), **used}
+    for what, names in {**_uses(new), **uses}.items():
+        if fresh := [name for name in names if name not in known[what]]:
+            lines.append(f"  ! new {what}: {', '.join(fresh)}")
     return lines
 
 
-def _uses(found: PluginContents) -> dict[str, list[str]]:
-    """Return what a plugin uses, by kind: its hooks, variables, programs and so on."""
-    commands = found.commands.values()
+def _uses(commands: _Commands) -> dict[str, list[str]]:
+    """Return what commands use, by kind: variables, programs and so on."""
+    found = commands.values()
+    return {
+        "sudo": [" ".join(words) for words, one in commands.items() if one.sudo],
+        "variables": sorted({name for one in found for name in one.envs}),
+        "required variables": sorted({name for one in found for name in one.required_envs}),
+        "requires": sorted({str(need) for one in found for need in one.requires}),
+    }
+
+
+def _uses_of_python(found: PluginContents) -> dict[str, list[str]]:
     needs = make_source(found.entry).needs(found)
     return {
-        "sudo": [" ".join(words) for words, one in found.commands.items() if one.sudo],
-        "variables": sorted({name for one in commands for name in one.envs}),
-        "required variables": sorted({name for one in commands for name in one.required_envs}),
-        "requires": sorted({str(need) for one in commands for need in one.requires}),
         "Python hooks": list(found.hooks),
         "needs": [str(one).partition(";")[0] for one in needs],
     }

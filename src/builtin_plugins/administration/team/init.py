@@ -11,7 +11,7 @@ from pathlib import Path
 from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands import sync
-from builtin_plugins.administration.plugins.plugin_contents import read_contents
+from builtin_plugins.administration.plugins.plugin_contents import read_commands
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction, staged_change
@@ -28,10 +28,10 @@ from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder import registry
-from builtin_plugins.plugins_folder.directory import DirectoryPlugin
 from host import HostError, OperationError, UsageError, find_program, is_word
 from host.cli.session import Session
 from host.run.installation import Layout, home, read_config, xdg_home
+from host.run.lock import Tree
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 
@@ -118,11 +118,10 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     session, inside = tx.session, session_of(tx.session, tx.files, name)
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
     commands_dir = inside.installation.commands_dir
-    entry = registry.Entry(name, "local")
-    found = read_contents(DirectoryPlugin(entry, commands_dir, commands_dir, scripts={}))
-    lines = command_lines({" ": found.commands.items()})
-    session.show_lines(f"commands: {len(found.commands)}", *lines)
-    for problem in found.problems:
+    commands, problems = read_commands(Tree(commands_dir, scripts={}))
+    lines = command_lines({" ": commands.items()})
+    session.show_lines(f"commands: {len(commands)}", *lines)
+    for problem in problems:
         session.messages.warn(str(problem).replace(f"{tx.files}/", ""))
     show = partial(preview, inside, None)
     for entry in sync.missing_entries(inside):
@@ -198,8 +197,6 @@ def _finish(
     there = session_of(session, root, name)
     if sync.missing_entries(there):
         sync.command(there, None, False, yes, timeout)
-    if there.lock_on_disk is None:
-        there.refresh_lock()
     link = os.path.join(home(environ), ".local", "bin", name)
     atomic.make_directory(os.path.dirname(link))
     if not os.path.lexists(link):
