@@ -49,10 +49,8 @@ _DIRECTORY = argument("directory", complete="directory")
 _NEW_PLUGIN = argument("name", required=True, complete="none")
 _PLUGIN = {**_NEW_PLUGIN, "complete": f"{_HERE}.plugins.commands.name_completion:plugin_names"}
 _PLUGINS = {**_PLUGIN, "name": "names...", "required": False}
-_SOURCE = {
-    **argument("source", required=True),
-    "complete": f"{_HERE}.plugins.commands.name_completion:sources",
-}
+_SOURCES = f"{_HERE}.plugins.commands.name_completion:sources"
+_SOURCE = argument("source", required=True, complete=_SOURCES)
 
 _ABOUT = text("--description", "TEXT", "A one-line description.")
 _ALL = argument("--all", "Also list hidden commands and those for other systems.")

@@ -43,6 +43,14 @@ class DirectoryPlugin(Record):
     scripts: Mapping[str, str] | None = None
     problem: Problem | None = None
 
+    def missing_path(self) -> Problem | None:
+        """Return a problem if plugin.json names a file or directory that does not exist."""
+        file = os.path.join(self.root, MANIFEST)
+        for key, path in (("directory", self.tree), ("hooks", self.hooks_file)):
+            if path and not os.path.exists(path):
+                return Problem(file, f"{path} does not exist", key=key)
+        return None
+
 
 def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.

@@ -10,17 +10,16 @@ from pathlib import Path
 from builtin_plugins.administration.commands.completion import uncompleted_shell
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.launcher import (
-    is_launcher,
-    record_installation,
-    write_launcher,
+    check_launcher,
+    ensure_launcher,
     write_man_page,
 )
-from builtin_plugins.administration.program.shipped_files import IN_CORE, NAME_RULE, add_missing
+from builtin_plugins.administration.program.shipped_files import add_missing, check_program_name
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.io.files.undo import os_errors_explained
-from host import OperationError, UsageError, find_program, is_word
+from host import find_program
 from host.cli.session import Session
 from host.run.installation import home
 
@@ -55,24 +54,15 @@ def command(
         init_from(session, source, directory, name, yes=yes, timeout=timeout)
         return
     program = session.program if name is None else name
-    if not is_word(program) or program in IN_CORE:
-        raise UsageError(f'"{program}" is not a valid program name', NAME_RULE)
+    check_program_name(program)
     with os_errors_explained(directory):
         root = Path(os.path.abspath(directory or session.layout.root))
     launcher = root / "core" / program
     with os_errors_explained(root):
         root.mkdir(parents=True, exist_ok=True)
         with file_lock(os.path.realpath(root), session.messages.line):
-            is_there = os.path.lexists(launcher)
-            if is_there and not is_launcher(str(launcher), anywhere=True):
-                raise OperationError(
-                    f"{launcher}: already exists and is not a launcher", "move it, or use --name"
-                )
-            made = add_missing(str(root), program)
-            if not is_there:
-                write_launcher(str(launcher))
-                made += 1
-            record_installation(str(root))
+            check_launcher(str(launcher))
+            made = add_missing(str(root), program) + ensure_launcher(str(launcher))
     session.show_lines(
         f"{root}: {plural(made, 'file')} made" if made else f"{root}: all files exist already",
         *_next_steps(session, root, launcher),

@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Sequence
-from itertools import chain
 from typing import Any
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
@@ -89,24 +88,20 @@ def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
     return [_known_plugin(one, directories.get(one.name), lock, back) for one in entries.values()]
 
 
-def find_plugin(plugins: list[KnownPlugin], name: str) -> KnownPlugin | None:
-    """Return the plugin that has this name, or an entry point of this name, or None."""
-    exact = (plugin for plugin in plugins if plugin.entry.name == name)
-    by_entry_point = (plugin for plugin in plugins if name in (one.name for one in plugin.in_lock))
-    return next(chain(exact, by_entry_point), None)
-
-
 def named_plugin(
     session: Session, name: str, plugins: list[KnownPlugin] | None = None
 ) -> KnownPlugin:
-    """Return the plugin of that name; without `plugins`, no plugin's code is run to find it.
+    """Return the plugin that has this name, or else an entry point of this name.
+
+    Without `plugins`, no plugin's code is run to find it.
 
     Raises UsageError with the nearest names if there is no such plugin.
     """
     plugins = inventory(session, python=False) if plugins is None else plugins
-    plugin = find_plugin(plugins, name)
-    if plugin is not None:
-        return plugin
+    exact = [one for one in plugins if one.entry.name == name]
+    by_entry_point = [one for one in plugins if name in (point.name for point in one.in_lock)]
+    if exact or by_entry_point:
+        return [*exact, *by_entry_point][0]
     near = closest(name, [plugin.entry.name for plugin in plugins])
     see = f"see: {session.program} self plugin list"
     raise UsageError(f"there is no plugin {name or EMPTY}", see, suggestions=near)

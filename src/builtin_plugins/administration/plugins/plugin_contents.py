@@ -74,10 +74,8 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
 
     Raises PluginError if its plugin.json names a missing file.
     """
-    file = os.path.join(plugin.root, MANIFEST)
-    for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
-        if path and not os.path.exists(path):
-            raise PluginError(Problem(file, f"{path} does not exist", key=key))
+    if missing := plugin.missing_path():
+        raise PluginError(missing)
     tree = Tree(plugin.tree, scripts=plugin.scripts)
     catalog = Catalog(Lock([tree]))
     found = contents(catalog, (), deep=True)

@@ -66,7 +66,9 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     `exclusive`. Raises HostError if the registry cannot be read, OSError if it cannot be written.
     """
     _clear(plugins_dir)
-    registry = _registry(plugins_dir)
+    registry = read_registry(plugins_dir)
+    if not registry.exists:  # its last intact version is used
+        registry = effective_registry(plugins_dir)
     _finish_removals(plugins_dir, registry)
     left = {}
     for name in sorted({*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}):
@@ -116,19 +118,6 @@ def _installed_version(name: str) -> str:
     import importlib_metadata  # imported here because only this function needs it
 
     return next((one.version for one in importlib_metadata.distributions(name=name)), "")
-
-
-def _registry(plugins_dir: str) -> Registry:
-    """Return the registry; rebuild a lost one from its last intact state and the kept versions."""
-    registry = read_registry(plugins_dir)
-    if not registry.exists:
-        registry = effective_registry(plugins_dir)
-        for name in names_in(plugins_dir):
-            store = store_of(plugins_dir, name)
-            entry = read_kept_entry(store.path(store.current)) if store.current else None
-            if entry and name not in {*registry.entries, *registry.refused}:
-                registry.put(entry)
-    return registry
 
 
 def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:

@@ -116,5 +116,4 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
                 write_registry(plugins_dir, registry)
         finally:
             with suppress(OSError, HostError):  # the next change reconciles again
-                if reconcile(plugins_dir):  # a second try may remove the remaining versions
-                    tx.left.update(reconcile(plugins_dir))
+                tx.left.update(reconcile(plugins_dir))

@@ -70,6 +70,26 @@ def write_launcher(path: str) -> None:
     write_file(path, os.fsencode(text), 0o755)
 
 
+def ensure_launcher(path: str) -> bool:
+    """Write a missing launcher and record its installation; return whether it was missing.
+
+    Raises OSError, and OperationError if another file is at `path`.
+    """
+    check_launcher(path)
+    is_missing = not os.path.lexists(path)
+    if is_missing:
+        write_launcher(path)
+    record_installation(os.path.dirname(os.path.dirname(path)))
+    return is_missing
+
+
+def check_launcher(path: str) -> None:
+    """Raise OperationError if a file at `path` is not a launcher."""
+    if os.path.lexists(path) and not is_launcher(path, anywhere=True):
+        what = f"{path}: already exists and is not a launcher"
+        raise OperationError(what, "move it, or use --name")
+
+
 def write_man_page(name: str) -> Path:
     """Write a program's man page from the package's page, if there is one; return its path.
 

@@ -12,10 +12,10 @@ import host
 from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import is_real_dir, write_file
 from builtin_plugins.io.git import Git
+from host import UsageError, is_word
 from host.hookspecs import OWN_DISTRIBUTION
 
 IN_CORE = ("cli.json", "lib", "schema")
-NAME_RULE = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 TEAM_SOURCE = "core/lib/.source"  # records SOURCE of `self init --from` (not for git repositories)
 HASHES = "core/lib/.shipped"  # the checksums of the shipped files, as sha256sum prints them
@@ -60,6 +60,18 @@ class ShippedFile(NamedTuple):
 
     def checksum(self, content: bytes) -> str:
         return f"{hashlib.sha256(content).hexdigest()}  {self.relative}"
+
+
+def is_program_name(name: str) -> bool:
+    """Return whether `core/<name>` can be the launcher of a program."""
+    return is_word(name) and name not in IN_CORE
+
+
+def check_program_name(name: str) -> None:
+    """Raise UsageError if `name` cannot be the name of a program."""
+    if not is_program_name(name):
+        rule = "use letters, digits, ., _ and -, but not cli.json, lib or schema"
+        raise UsageError(f'"{name}" is not a valid program name', rule)
 
 
 def shipped_files() -> Iterator[ShippedFile]:

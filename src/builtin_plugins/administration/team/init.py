@@ -17,9 +17,8 @@ from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction, staged_change
 from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
-    is_launcher,
+    ensure_launcher,
     launchers_in,
-    record_installation,
     write_launcher,
 )
 from builtin_plugins.administration.questions import ask_to_continue
@@ -28,7 +27,7 @@ from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder import registry
-from host import HostError, OperationError, UsageError, find_program, is_word
+from host import HostError, OperationError, find_program
 from host.cli.session import Session
 from host.run.installation import Layout, home, read_config, xdg_home
 from host.run.lock import Tree
@@ -73,8 +72,8 @@ def init_from(
 def _root(session: Session, directory: str | None, name: str | None) -> str:
     """Return the absolute path for the installation."""
     layout = session.layout
-    if name and (not is_word(name) or name in shipped_files.IN_CORE):
-        raise UsageError(f'"{name}" is not a valid program name', shipped_files.NAME_RULE)
+    if name:
+        shipped_files.check_program_name(name)
     if directory:
         return os.path.abspath(directory)
     if not layout.default and layout.launcher != layout.root:  # true if CLI_DIR is set
@@ -99,7 +98,7 @@ def _own_name(root: str, source: PluginSource) -> str:
         what = "core/cli.json: plugins_dir must be inside the installation"
         raise OperationError(f"{source.entry.source}: {what}")
     name = config.name.lower()
-    return name if is_word(name) and name not in shipped_files.IN_CORE else ""
+    return name if shipped_files.is_program_name(name) else ""
 
 
 def _config_file(root: str) -> str:
@@ -189,11 +188,7 @@ def _finish(
 ) -> None:
     """Install missing plugins, link the program, set up completion and print the next steps."""
     launcher, environ = os.path.join(root, "core", name), session.environ
-    if not is_launcher(launcher):
-        if os.path.lexists(launcher):
-            raise OperationError(f"{launcher}: already exists and is not a launcher", "move it")
-        write_launcher(launcher)
-    record_installation(root)
+    ensure_launcher(launcher)
     there = session_of(session, root, name)
     if sync.missing_entries(there):
         sync.command(there, None, False, yes, timeout)

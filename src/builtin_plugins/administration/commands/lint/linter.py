@@ -110,13 +110,11 @@ class Lint:
 
     def _plugin(self, plugin: DirectoryPlugin) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
-        file = os.path.join(plugin.root, MANIFEST)
-        self.count += os.path.exists(file)
+        self.count += os.path.exists(os.path.join(plugin.root, MANIFEST))
         yield from (Finding("definition", one) for one in misspelt_keys(plugin.root))
-        for key, path in (("directory", plugin.tree), ("hooks", plugin.hooks_file)):
-            if path and not os.path.exists(path):
-                yield Finding("plugin", Problem(file, f"{path} does not exist", key=key))
-                return
+        if missing := plugin.missing_path():
+            yield Finding("plugin", missing)
+            return
         if plugin.hooks_file:
             yield from rules.hooks(plugin.hooks_file)
         yield from self.tree(FolderNode(Tree(plugin.tree, scripts=plugin.scripts)))

@@ -9,11 +9,14 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.plugins.inventory import KnownPlugin, find_plugin
+from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.plugins_folder.registry import Entry
+from host import UsageError
 from host.run.lock import Plugin
 from testing.installation import Made, command
 from testing.plugin_sources import (
@@ -114,11 +117,13 @@ def test_a_name_that_no_plugin_has(install: Install, tmp_path: Path) -> None:
 
 
 def test_a_distribution_answers_to_the_names_of_its_entry_points() -> None:
+    session: Any = SimpleNamespace(program="cli")
     row = KnownPlugin(Entry("acme-cli", "pip"), "enabled", in_lock=[Plugin("acme")])
     other = KnownPlugin(Entry("tools", "local"), "enabled")
     for name in ("acme-cli", "acme"):
-        assert find_plugin([other, row], name) is row
-    assert find_plugin([other, row], "acm") is None
+        assert named_plugin(session, name, [other, row]) is row
+    with pytest.raises(UsageError, match="there is no plugin acm"):
+        named_plugin(session, "acm", [other, row])
 
 
 def test_kept_versions_have_names(install: Install, tmp_path: Path) -> None:
