@@ -1,4 +1,11 @@
-"""A change to plugins: a staging directory, and exclusive access to the registry."""
+"""A change to plugins: a staging directory, and exclusive access to the registry.
+
+staged_change           a staging directory anywhere; locks nothing, commits nothing
+transaction             the same in `plugins/`, after a cleanup under the file lock; the block
+                        itself holds no lock, so that downloads and questions block nobody
+registry_transaction    holds the file lock during the block and commits at its end, by
+                        writing the registry
+"""
 
 import os
 from collections.abc import Iterator
@@ -67,7 +74,7 @@ class Transaction:
 
 @contextmanager
 def staged_change(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
-    """Yield a change whose staging directory is in `directory`. Raises OSError."""
+    """Yield a change whose staging directory is in `directory`; lock nothing. Raises OSError."""
     with ExitStack() as exits:
         area = exits.enter_context(staging(directory))
         os.mkdir(os.path.join(area, "version"))
@@ -76,9 +83,10 @@ def staged_change(session: Session, directory: str, seconds: float) -> Iterator[
 
 @contextmanager
 def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
-    """Remove the leftovers of interrupted changes, then start a change.
+    """Remove the leftovers of interrupted changes, then yield a change in `plugins/`.
 
-    The registry is locked during the removal, but not in the block: see `registry_transaction`.
+    `plugins/` is locked during the removal, but not in the block. The end of the block commits
+    nothing: see `registry_transaction`.
 
     An OSError becomes an OperationError. Raises HostError if the registry cannot be read, because
     nothing may change then.
@@ -103,8 +111,9 @@ def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Tr
 def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
     """Lock `plugins/`, reconcile it with the registry, and yield the registry and the undo steps.
 
-    The end of the block writes the registry, which completes the change. If the block or
-    the writing fails, the undo steps of the block run. Either way, `plugins/` is then reconciled.
+    The lock is held until the end. The end of the block commits: it writes the registry. If the
+    block or the writing fails, the undo steps of the block run. Either way, `plugins/` is then
+    reconciled.
     """
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.messages.line):
