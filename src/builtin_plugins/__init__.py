@@ -6,7 +6,7 @@ env_sources         settings.conf, `.env` files and `envs`
 installed_when      the check mark of `setup` commands
 renderers           listings as text, JSON or a tree
 setup               the installer of desktop applications
-administration      the `self` commands; their hooks are in `hooks` and `plugins.hooks`
+administration      the `self` commands; hooks: `hooks`, `plugins.hooks`, `plugins.disabled_words`
 
 `store` and `io` have no hooks; the plugins share them.
 """

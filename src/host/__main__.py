@@ -145,8 +145,8 @@ def prepare_run(
     if definition.requires:
         from host.run.requirements import check_programs
 
-        known, environment = installation.cached("versions"), layers.environment()
-        check_programs(definition.requires, found.words, program, environment, catalog, known)
+        versions, environment = installation.cache_path("versions"), layers.environment()
+        check_programs(definition.requires, found.words, program, environment, catalog, versions)
     if definition.secrets:
         reader.secrets()
         _check_required(reader)

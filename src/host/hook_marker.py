@@ -1,12 +1,14 @@
-"""`hookimpl`: the decorator for a plugin's functions that implement hooks."""
+"""`hookimpl`, the decorator for a plugin's functions that implement hooks, without pluggy."""
 
-MARK = "cli_host_impl"  # the attribute that pluggy reads: the project's name and "_impl"
+OWN_DISTRIBUTION = "cli-host"  # the distribution of this program
+GROUP = "cli_host"  # the group of plugins' entry points, and the project's name in pluggy
+MARK = f"{GROUP}_impl"  # the attribute that pluggy reads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import pluggy
 
-    hookimpl = pluggy.HookimplMarker("cli_host")
+    hookimpl = pluggy.HookimplMarker(GROUP)
 else:
 
     def hookimpl(

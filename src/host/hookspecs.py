@@ -30,6 +30,7 @@ from collections.abc import Iterable
 
 import pluggy
 
+from host.hook_marker import GROUP
 from host.listing_records import Command, Listing, Terminal
 from host.records import (
     BrokenPlugin,
@@ -43,9 +44,6 @@ from host.records import (
     SecretScheme,
     Watch,
 )
-
-GROUP = "cli_host"  # the group of entry points, and the project's name in pluggy
-OWN_DISTRIBUTION = "cli-host"
 
 hookspec = pluggy.HookspecMarker(GROUP)
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from host.cli.contents import command_of
+from host.cli.lookup import find_command, find_whole
 from host.cli.prompt import masked_words
 from host.cli.session import Session
-from host.cli.unknown_words import find_command, find_whole
 from host.cli.variables import traced_variables
 from host.errors import HostError, MissingError, UsageError
 from host.listing_records import Category, Command

@@ -4,8 +4,7 @@ import pluggy
 import pytest
 
 from host import hookimpl
-from host.hook_marker import MARK
-from host.hookspecs import GROUP
+from host.hook_marker import GROUP, MARK
 
 OPTIONS = [{}, {"tryfirst": True}, {"trylast": True}, {"wrapper": True}, {"specname": "other"}]
 

@@ -9,7 +9,7 @@ argument declares. For speed, neither click nor pluggy is loaded, and only one c
 from host.cli.global_options import FORMATS, OF_LISTINGS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
 from host.run import Record, join
-from host.run.catalog import NOT_CATEGORIES, RESERVED, Catalog
+from host.run.catalog import RESERVED_WORDS, SELF, Catalog
 from host.run.definition import is_reference
 from host.run.text import printable
 
@@ -87,7 +87,7 @@ class Completer:
             asks_help = True
             del left[0]
         found = self.catalog.find(left, whole=True)
-        rest, is_own = left[len(found.words) :], found.words[:1] == (RESERVED,)
+        rest, is_own = left[len(found.words) :], found.words[:1] == (SELF,)
         if found.kind == "category" and not rest:
             if current.startswith("-") and not is_own:
                 names = [(one, text) for form, text in OPTIONS.items() for one in form.split()]
@@ -161,7 +161,7 @@ class Completer:
 def command_words(given: "Sequence[str]", completer: Completer) -> Offer:
     """Return the candidates for an argument that names a command or category."""
     found = completer.words(given, "")
-    return Offer([one for one in found.candidates if one[0] not in NOT_CATEGORIES])
+    return Offer([one for one in found.candidates if one[0] not in RESERVED_WORDS])
 
 
 def formats(*_: object) -> Offer:

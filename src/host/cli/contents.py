@@ -3,7 +3,7 @@
 from host.errors import Problem
 from host.listing_records import Category, Command
 from host.run import Record
-from host.run.catalog import RESERVED, Catalog, Match
+from host.run.catalog import SELF, Catalog, Match
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
         children, found_problems = catalog.children(pending.pop())
         problems += found_problems
         for found in children:
-            if deep and found.words == (RESERVED,):
+            if deep and found.words == (SELF,):
                 continue
             if found.kind == "command":
                 commands.append(command_of(found))

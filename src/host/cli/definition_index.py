@@ -53,7 +53,7 @@ class DefinitionIndex:
         now = stamp_numbers(path)
         item = self._items.get(path)
         if item is not None and item[0] == now:
-            return KnownDefinition(path, *item[1:])
+            return CachedDefinition(path, *item[1:])
         definition = definition_files.read_definition(path)
         if now and max(now[:2]) < self._settled:
             kept = tuple([getattr(definition, name) for name in _KEPT])
@@ -85,7 +85,7 @@ class DefinitionIndex:
         return {}
 
 
-class KnownDefinition(Definition):
+class CachedDefinition(Definition):
     """A definition from the index; attributes that the index lacks are read from the file."""
 
     def __init__(self, file: str, kept: "tuple[Any, ...]", empty: "tuple[str, ...]") -> None:

@@ -6,10 +6,10 @@ from host.cli.contents import Contents
 from host.cli.global_options import FORMATS, HELP_WORDS, OPTIONS, GlobalOptions
 from host.cli.session import Session
 from host.cli.topics import DOCS, TOPICS, topic, without_installation
-from host.cli.unknown_words import unknown
+from host.cli.unknown_words import unknown_word
 from host.errors import PluginError, UsageError
 from host.listing_records import Listing
-from host.run.catalog import RESERVED, Match
+from host.run.catalog import SELF, Match
 from host.run.importing import load_reference
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def show(session: Session, asked: GlobalOptions) -> None:
     if found.kind == "unknown":
         topics = TOPICS if asked.help and len(asked.words) == 1 else ()
         if rest[0] not in topics:
-            raise unknown(session, found, rest, topics)
+            raise unknown_word(session, found, rest, topics)
         session.show(topic(rest[0], session.program))
         return
     for one in (session.installation.config, found.definition):
@@ -57,7 +57,7 @@ def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
     """Return whether the user wants general help and there is no installation."""
     alone = not (asked.words or asked.everything or asked.format)
     helps = alone or asked.help or not {*asked.words[-1:]}.isdisjoint(HELP_WORDS)
-    return helps and asked.words[:1] in ((), (RESERVED,)) and session.is_missing
+    return helps and asked.words[:1] in ((), (SELF,)) and session.is_missing
 
 
 def listing_text(
@@ -68,7 +68,7 @@ def listing_text(
     inside = session.listed(found.words, deep=deep, everything=everything)
     is_category = not found.words or found.definition or inside.categories or inside.commands
     if not is_category and not any(node.holds_commands() for node in found.nodes):
-        raise unknown(session, session.find(found.words[:-1]), found.words[-1:])
+        raise unknown_word(session, session.find(found.words[:-1]), found.words[-1:])
     return rendered(session, found, inside, format, deep=deep)
 
 
@@ -144,7 +144,7 @@ def _answers(
     if plugin.ours:
         function = load_reference(f"{plugin.reference}:{hook}")
         return [function(**call) for call in calls]
-    session.find_packages()
+    session.make_packages_importable()
     from host.planning.lock_file import write_lock
     from host.planning.plugin_worker import call_hook
 

@@ -6,18 +6,18 @@ from typing import Any
 from host.cli.global_options import HELP_WORDS, GlobalOptions
 from host.cli.page_layout import Page
 from host.cli.session import Session
-from host.cli.unknown_words import unknown_in
+from host.cli.unknown_words import unknown_word_in
 from host.errors import InstallationError, UsageError
 from host.listing_records import Terminal
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument, usage_of
-from host.run.catalog import RESERVED, Catalog
+from host.run.catalog import SELF, Catalog
 from host.run.definition import Definition
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
 
-_NEVER_ASSUMED = (RESERVED, "trust")  # the global --yes does not apply to this command
+_NEVER_ASSUMED = (SELF, "trust")  # the global --yes does not apply to this command
 
 
 def run_self(session: Session, asked: GlobalOptions) -> int:
@@ -27,13 +27,13 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     bool, a number as a float, a repeated argument as a tuple of strings, and any other as a string
     or None. For a category, the listing is shown. Raises HostError.
     """
-    session.find_packages()
+    session.make_packages_importable()
     lock = _own_commands(session)
     found = Catalog(lock).find(asked.words)
     rest = asked.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
         if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
-            raise unknown_in(session.program, lock, found, rest[0])
+            raise unknown_word_in(session.program, lock, found, rest[0])
         from host.cli.listings import show
 
         show(session, asked)
@@ -58,7 +58,7 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
 
 def _own_commands(session: Session) -> Lock:
     try:
-        lock = session.lock_on_disk
+        lock = session.current_lock
     except InstallationError:
         lock = None  # `self init` works without an installation
     if lock is not None:

@@ -60,7 +60,7 @@ class Session:
         self.safe = safe
         self.assume_yes = assume_yes
         if start is not None:
-            self.__dict__["installation"], self.__dict__["lock_on_disk"] = start
+            self.__dict__["installation"], self.__dict__["current_lock"] = start
 
     def show(self, text: str) -> None:
         """Write `text` to stdout unchanged, except characters that stdout cannot encode.
@@ -131,14 +131,14 @@ class Session:
     @property
     def own_version(self) -> str:
         """The name and version of the host itself."""
-        self.find_packages()
+        self.make_packages_importable()
         import importlib_metadata
 
-        from host.hookspecs import OWN_DISTRIBUTION
+        from host.hook_marker import OWN_DISTRIBUTION
 
         return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}"
 
-    def find_packages(self) -> None:
+    def make_packages_importable(self) -> None:
         """Make installed packages importable; in safe mode only those that this program needs."""
         from host.run.importing import complete_import_path
 
@@ -146,36 +146,41 @@ class Session:
 
     @cached_property
     def lock(self) -> Lock:
-        if self.lock_on_disk is None:
+        """The current lock; if there is none, all plugins are queried for a new one."""
+        if self.current_lock is None:
             return self.refresh_lock()
-        self.messages.warn(*self.lock_on_disk.warnings(self.program))
-        return self.lock_on_disk
+        self.messages.warn(*self.current_lock.warnings(self.program))
+        return self.current_lock
 
     @cached_property
-    def plugins_known(self) -> Lock:
-        """The lock on disk, or else one made without running code of directory plugins."""
-        return self.lock_on_disk or self.ask_plugins(python=not self.safe)
+    def lock_without_hooks(self) -> Lock:
+        """The current lock, or else one made without running code of directory plugins."""
+        return self.current_lock or self.ask_plugins(python=not self.safe)
 
     def ask_plugins(self, *, python: bool) -> Lock:
         """Make a lock without hooks of directory plugins; `python` allows those of packages."""
-        self.find_packages()
+        self.make_packages_importable()
         from host.planning.discovery import ask_plugins
 
         return ask_plugins(self.installation, directory_hooks=False, python=python)
 
     @cached_property
-    def lock_on_disk(self) -> Lock | None:
-        """The lock on disk, or None if it is missing or outdated, or in safe mode."""
+    def current_lock(self) -> Lock | None:
+        """The lock on disk, or None in safe mode or if it is missing or outdated.
+
+        After `refresh_lock`, the lock that it returned.
+        """
         from host.run.lock import read_lock
 
         return None if self.safe else read_lock(self.installation.locks, self.installation.key)
 
     def refresh_lock(self) -> Lock:
         """Query all plugins again, and write and return the new lock."""
-        self.find_packages()
+        self.make_packages_importable()
         from host.planning.discovery import refresh
 
-        self.__dict__["lock"] = lock = refresh(self.installation, self.messages, self.safe)
+        lock = refresh(self.installation, self.messages, self.safe)
+        self.__dict__["lock"] = self.__dict__["current_lock"] = lock
         return lock
 
     @property

@@ -1,12 +1,11 @@
-"""Find the category or command that the words name, or return an error with suggestions."""
+"""The error for words that name no command or category, with suggestions."""
 
 from collections.abc import Iterable, Sequence
 
 from host.cli.session import Session
 from host.errors import UsageError
-from host.run.catalog import RESERVED, Match
+from host.run.catalog import SELF, Match
 from host.run.command_files import FolderNode
-from host.run.definition import Definition
 from host.run.lock import Lock
 from host.run.suggestions import closest
 from host.run.text import EMPTY
@@ -19,25 +18,7 @@ _ALIKE_ELSEWHERE = 0.75  # minimum similarity (0 to 1) to suggest a name from an
 _MOST = 3  # suggestions
 
 
-def find_whole(session: Session, words: Words) -> Match:
-    """Return the match of all `words`, or raise UsageError if they name nothing."""
-    found = session.find(words)
-    rest = words[len(found.words) :]
-    if rest:
-        raise unknown(session, found, rest)
-    return found
-
-
-def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
-    """Return the command that all of `words` name, or raise UsageError if they name none."""
-    found = find_whole(session, words)
-    if found.definition is None or not found.definition.entrypoint:
-        what = f"{' '.join(words) or 'the root'} is a category, not a command"
-        raise UsageError(what, "name a command in the category")
-    return found, found.definition
-
-
-def unknown(
+def unknown_word(
     session: Session, found: Match, rest: Sequence[str], topics: Iterable[str] = ()
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
@@ -50,20 +31,20 @@ def unknown(
     reasons = [one for one in problems if one.path in places]  # why the word may be unknown
     session.messages.warn(*session.catalog.problems, *reasons)
     if owner := session.lock.disabled_owner([*found.words, word]):
-        return UsageError(_unknown(found, word), f"plugin {owner} is disabled")
+        return UsageError(_described(found, word), f"plugin {owner} is disabled")
     for node in found.nodes:
         for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
-            return UsageError(_unknown(found, word), f"{path} is not a command: {reason}")
+            return UsageError(_described(found, word), f"{path} is not a command: {reason}")
     inside = session.contents((), deep=True)
     listed = [one for one in inside.commands if one.definition.is_listed]
     others = [one.words for one in listed]
     others += [(*one.words[:-1], name) for one in listed for name in one.definition.aliases]
     others += [one.words for one in inside.categories]
     others += [("help", one) for one in topics]
-    return unknown_in(session.program, session.lock, found, word, others)
+    return unknown_word_in(session.program, session.lock, found, word, others)
 
 
-def unknown_in(
+def unknown_word_in(
     program: str, lock: Lock, found: Match, word: str, others: Iterable[Words] = ()
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
@@ -77,7 +58,7 @@ def unknown_in(
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted(dict.fromkeys([("help",), *others, *(one.words for one in own)]), key=len)
     here = [words for words in every if words[:-1] == found.words]
-    behind = " ".join([*found.words, word]).removeprefix(f"{RESERVED} ")
+    behind = " ".join([*found.words, word]).removeprefix(f"{SELF} ")
     synonyms = [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]
     meant = (
         (synonyms if found.words else [])
@@ -87,7 +68,7 @@ def unknown_in(
     )
     see = f"see: {' '.join([program, *found.words])} --help"
     lines = [" ".join([program, *words]) for words in meant[:_MOST]]
-    return UsageError(_unknown(found, word), see, suggestions=lines)
+    return UsageError(_described(found, word), see, suggestions=lines)
 
 
 def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
@@ -96,6 +77,6 @@ def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
     return [words for one in near for words in names if words[-1] == one]
 
 
-def _unknown(found: Match, word: str) -> str:
+def _described(found: Match, word: str) -> str:
     kind, inside = ("command", f" in {' '.join(found.words)}") if found.words else ("category", "")
     return f"unknown {kind} {word or EMPTY}{inside}"

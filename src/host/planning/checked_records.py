@@ -7,7 +7,7 @@ from typing import Any
 
 from host import records
 from host.run import Record
-from host.run.catalog import RESERVED
+from host.run.catalog import SELF
 from host.run.definition import is_reference, is_word
 from host.run.environment import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import Declared, Plugin, Source, Tree
@@ -48,8 +48,8 @@ def _declared(
         fields = {"name": record.name, "description": record.description}
     if not words:
         raise ValueError("the words of a command or category must not be empty")
-    if words[0] == RESERVED and not plugin.ours:
-        raise ValueError(f"{words!r}: the word {RESERVED} is reserved")
+    if words[0] == SELF and not plugin.ours:
+        raise ValueError(f"{words!r}: the word {SELF} is reserved")
     declared = Declared(_words(words), json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
     declared.definition  # noqa: B018 - the access checks it
     return declared

@@ -11,7 +11,7 @@ from typing import Any
 import importlib_metadata
 
 from host.errors import HostError, InstallationError
-from host.hookspecs import GROUP, OWN_DISTRIBUTION
+from host.hook_marker import GROUP, OWN_DISTRIBUTION
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
 from host.planning.loading import LoadedPlugin, package_files
 from host.planning.lock_file import write_lock

@@ -14,6 +14,7 @@ from typing import Any
 import pluggy
 
 from host import hookspecs
+from host.hook_marker import GROUP
 from host.run.lock import Plugin
 from host.run.text import is_on
 
@@ -27,7 +28,7 @@ class LoadedPlugin:
     def __init__(self, plugin: Plugin) -> None:
         self.plugin = plugin
         self.broken = ""
-        self._manager = pluggy.PluginManager(hookspecs.GROUP)  # one per plugin, to isolate failures
+        self._manager = pluggy.PluginManager(GROUP)  # one per plugin, to isolate failures
         self._manager.add_hookspecs(hookspecs)
         try:
             self.broken = self._register()
@@ -42,7 +43,7 @@ class LoadedPlugin:
         if plugin.file:
             found = _load_file(plugin)
         else:
-            found = EntryPoint(plugin.name, plugin.reference, hookspecs.GROUP).load()
+            found = EntryPoint(plugin.name, plugin.reference, GROUP).load()
         manager.register(found, plugin.name)
         manager.check_pending()
         for name, one in self._implementations():

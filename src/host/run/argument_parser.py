@@ -30,10 +30,10 @@ def parse(
     words: "Sequence[str]" = (),
     environ: "Mapping[str, str] | None" = None,
 ) -> "CommandLine":
-    """Parse and check the words `args`. Raises UsageError.
+    """Parse and check the arguments `args` of a command. Raises UsageError.
 
-    If `args` is None, or is only `--help` or `-h`, no words are parsed and nothing is checked.
-    `program` and the command's `words` are for errors; `environ` is the caller's.
+    If `args` is None, or is only `--help` or `-h`, nothing is parsed or checked. `program` and the
+    command's `words` are for errors; `environ` is the caller's.
     """
     asks = args is None or asks_help(args)
     line = CommandLine(arguments, () if args is None or asks else args, program, words)
@@ -57,13 +57,13 @@ class CommandLine:
     def __init__(
         self,
         arguments: "Sequence[Argument]",
-        words: "Iterable[str]",
+        args: "Iterable[str]",
         program: str = "",
-        command: "Sequence[str]" = (),
+        words: "Sequence[str]" = (),
     ) -> None:
         self.arguments = arguments
         self.program = program
-        self.command = " ".join(command)
+        self.command = " ".join(words)
         self.options: dict[str, Argument] = {}
         for argument in arguments:
             if argument.option:
@@ -71,7 +71,7 @@ class CommandLine:
                 self.options[argument.short or argument.name] = argument
                 self.options[argument.negation or argument.name] = argument
         self.names = {one.name: one.bare_name for one in arguments}
-        self.rest = list(words)[::-1]
+        self.rest = list(args)[::-1]
         self.loose: list[str] = []
         self.texts: dict[str, list[str]] = {}
         self.waiting: Argument | None = None

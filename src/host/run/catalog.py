@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     Around = Callable[[], tuple[list[Project], list[Problem]]]
     AnyNode: TypeAlias = "FolderNode | DeclaredNode"
 
-RESERVED = "self"  # the first word of the commands that manage the program itself
-NOT_CATEGORIES = (RESERVED, "help")  # first words that no folder can define
+SELF = "self"  # the first word of the commands that manage the program itself
+RESERVED_WORDS = (SELF, "help")  # first words that no folder can define
 
 
 class Match:
@@ -215,7 +215,7 @@ class Catalog:
             problems += node.problems
             for word, inner in inside.items():
                 if _is_reserved(category, word, node):
-                    problems.append(reserved(word, inner))
+                    problems.append(reserved_problem(word, inner))
                 else:
                     reached.setdefault(word, []).append(inner)
         found = []
@@ -277,14 +277,14 @@ def _child(category: Match, word: str) -> Match | None:
     return _matched((*category.words, word), reached, [], listing=False)
 
 
-def reserved(word: str, node: "AnyNode") -> Problem:
+def reserved_problem(word: str, node: "AnyNode") -> Problem:
     """Return the problem that a folder or script in a tree's root has the reserved `word`."""
     path = node.scripts[0][1] if isinstance(node, FolderNode) and not node.is_folder else node.at
     return Problem(path, f"left out; the word {word} is reserved for this program")
 
 
 def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:
-    return word in NOT_CATEGORIES and not category.words and node.tree.path != ""
+    return word in RESERVED_WORDS and not category.words and node.tree.path != ""
 
 
 def _matched(

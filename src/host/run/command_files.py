@@ -279,7 +279,7 @@ class FolderNode(Node):
         pending = [self]
         while pending:
             node = pending.pop()
-            if (node is not self and node.script) or node.has_command():
+            if (node is not self and node.script) or node.has_command_near():
                 while node.parent and node is not self:  # the command is below these parents, too
                     node = node.parent
                     node.holds = True
@@ -287,7 +287,7 @@ class FolderNode(Node):
             pending += node.inside().values()
         return False
 
-    def has_command(self) -> bool:
+    def has_command_near(self) -> bool:
         """Return whether the folder or a direct subfolder has a command.json; stop at the first."""
         if is_file(f"{self.at}/command.json"):
             return True

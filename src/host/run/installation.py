@@ -6,7 +6,7 @@ import sys
 from host.errors import DefinitionError, InstallationError, Problem
 from host.run import basename, dirname, from_system, is_directory, is_there, join, realpath
 from host.run.json_file import Fields, read_json
-from host.run.process import FRAMEWORK_NAMES, RUN
+from host.run.process import RUN
 from host.run.text import value_hash
 
 TYPE_CHECKING = False
@@ -185,16 +185,21 @@ class OpenInstallation:
 
         return usable_projects(roots, program, self.commands_dir, environ)
 
-    def cached(self, kind: str) -> str:
+    def cache_path(self, kind: str) -> str:
         """Return the path of this installation's cache file with the extension `kind`."""
         return f"{self.locks[1]}.{kind}"
 
     def run_variables(self, words: "Sequence[str]") -> dict[str, str]:
         """Return the variables that describe a run of the command `words` (SPEC 2.9)."""
-        layout = self.layout
-        paths = (layout.root, layout.core_dir, layout.lib_dir, self.plugins_dir)
-        values = (*paths, layout.config_file, words[-1], "/".join(words[:-1]))
-        return dict(zip(FRAMEWORK_NAMES, values, strict=True))
+        return {
+            "CLI_DIR": self.layout.root,
+            "CORE_DIR": self.layout.core_dir,
+            "LIB_DIR": self.layout.lib_dir,
+            "PLUGINS_DIR": self.plugins_dir,
+            "GLOBAL_CONFIG_FILE": self.layout.config_file,
+            "COMMAND_NAME": words[-1],
+            "COMMAND_CATEGORY": "/".join(words[:-1]),
+        }
 
     def run_chain(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
         """Return CLI_RUN for a command whose run sets `values`; `environ` is the caller's."""

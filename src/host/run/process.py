@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.nested`
-FRAMEWORK_NAMES = (
+FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_variables`
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),
 )
-"""Variables that describe a run; `OpenInstallation.run_variables` returns their values."""
 
 # The code that starts a command in Python; -m would import `runpy` first.
 PYTHON_COMMAND = (
@@ -113,22 +112,22 @@ def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
     return [one for one in (_signal.SIGPIPE, _signal.SIGXFSZ) if ignored >> (one - 1) & 1]
 
 
-def execute(plan: Exec) -> HostError:
-    """Replace this process with the planned one; return the error if that fails."""
-    argv = [encode(word) for word in plan.argv]
-    environment = {encode(name): encode(value) for name, value in plan.env.items()}
-    for number in ignored_by_caller(plan.env):
+def execute(replacement: Exec) -> HostError:
+    """Replace this process with another one; return the error if that fails."""
+    argv = [encode(word) for word in replacement.argv]
+    environment = {encode(name): encode(value) for name, value in replacement.env.items()}
+    for number in ignored_by_caller(replacement.env):
         _signal.signal(number, _signal.SIG_IGN)
-    if plan.holds_interrupt:
+    if replacement.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:
-        posix.execve(encode(plan.path), argv, environment)
+        posix.execve(encode(replacement.path), argv, environment)
     except OSError as failure:
         from errno import errorcode
 
         error = MissingError if isinstance(failure, FileNotFoundError) else CannotStartError
         remedy = _REMEDIES.get(errorcode.get(failure.errno or 0, ""), "")
-        return error(Problem(plan.path, f"cannot be started: {failure.strerror}", remedy))
+        return error(Problem(replacement.path, f"cannot be started: {failure.strerror}", remedy))
 
 
 class Start(Record):

@@ -99,13 +99,13 @@ def check_programs(
     program: str,
     environ: "Mapping[str, str]",
     catalog: "Catalog",
-    known: str,
+    cache_file: str,
 ) -> None:
     """Raise MissingError if required programs are missing or have the wrong version.
 
-    `words` and `environ` belong to the command; `known` is the path of the version cache.
+    `words` and `environ` belong to the command; `cache_file` caches versions.
     """
-    faults = [(one, text) for one in requires if (text := fault(one, environ, known))]
+    faults = [(one, text) for one in requires if (text := fault(one, environ, cache_file))]
     if not faults:
         return
     alone = len(faults) == 1
@@ -116,14 +116,14 @@ def check_programs(
     raise MissingError(Problem(" ".join(words), f"needs {needs}", remedy))
 
 
-def fault(one: Requirement, environ: "Mapping[str, str]", known: str) -> str:
+def fault(one: Requirement, environ: "Mapping[str, str]", cache_file: str) -> str:
     """Return why a program does not satisfy a requirement, or "" if it does."""
     path = find_program(one.program, environ)
     if path is None:
         return "not on PATH"
     if not one.version:
         return ""
-    version = _version(path, environ, known)
+    version = _version(path, environ, cache_file)
     if not version:
         return f"{path} --version prints no version"
     return "" if satisfies(version, one.version) else f"{path} is {version}"
@@ -139,8 +139,8 @@ def remedy_of(one: Requirement, program: str, catalog: "Catalog") -> str:
     return f"{program} setup {one.program}" if is_tool else ""
 
 
-def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
-    """Return the version of a program, or "" if it prints none; `known` caches it per file.
+def _version(path: str, environ: "Mapping[str, str]", cache_file: str) -> str:
+    """Return the version of a program, or "" if it prints none; `cache_file` caches it.
 
     The cache key contains the name, because one file can be several programs (busybox, shims).
     """
@@ -148,7 +148,7 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
     file = f" {basename(path)} {realpath(path)}"
     identity = f" {status.st_mtime_ns} {status.st_size} {status.st_ino}{file}"
     try:
-        lines = decode(read_regular(known, HostError)).splitlines()
+        lines = decode(read_regular(cache_file, HostError)).splitlines()
     except (FileNotFoundError, HostError):
         lines = []
     for line in lines:
@@ -159,7 +159,7 @@ def _version(path: str, environ: "Mapping[str, str]", known: str) -> str:
         from host.run.replace_file import replace
 
         kept = [*(line for line in lines if not line.endswith(file)), version + identity]
-        replace(known, encode("".join([f"{line}\n" for line in kept])), 0o600)
+        replace(cache_file, encode("".join([f"{line}\n" for line in kept])), 0o600)
     return version
 
 

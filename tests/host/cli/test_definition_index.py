@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.renderers.as_json import json_text
+from builtin_plugins.renderers.json_listing import json_text
 from host import Listing
 from host.cli import definition_index
 from host.cli.contents import contents
-from host.cli.definition_index import DefinitionIndex, KnownDefinition
+from host.cli.definition_index import CachedDefinition, DefinitionIndex
 from host.run.catalog import Catalog
 from host.run.definition import read_definition
 from host.run.installation import OpenInstallation, find_layout, open_installation
@@ -123,7 +123,7 @@ def test_what_is_known_is_not_read_again(made: Made) -> None:
     remember(made)
     index = DefinitionIndex(opened(made))
     known = index.read_definition(f"{made.root}/commands/demo/hello/command.json")
-    assert isinstance(known, KnownDefinition)
+    assert isinstance(known, CachedDefinition)
     assert (known.effects, known.examples[0]) == (
         "destroy",
         {"command": "hello Ada", "description": ""},
@@ -223,21 +223,21 @@ def test_what_others_can_write_is_ignored(made: Made, mode: int) -> None:
     assert index.stat().st_mode & 0o777 == 0o600
     known = f"{made.root}/commands/demo/plain/command.json"
     index.chmod(mode)
-    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)
+    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), CachedDefinition)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
 def test_what_somebody_else_owns_does_not_count(made: Made) -> None:
     os.chown(remember(made), 65534, 65534)
     known = f"{made.root}/commands/demo/plain/command.json"
-    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)
+    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), CachedDefinition)
 
 
 def test_another_code_or_system_has_another(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     known = f"{made.root}/commands/demo/plain/command.json"
     remember(made)
     monkeypatch.setattr(definition_index, "SYSTEM_OS", "plan9")
-    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), KnownDefinition)
+    assert not isinstance(DefinitionIndex(opened(made)).read_definition(known), CachedDefinition)
 
 
 def test_without_a_place_to_write_everything_works(made: Made) -> None:

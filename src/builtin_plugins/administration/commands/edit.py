@@ -3,8 +3,8 @@
 import os
 
 from host import DefinitionError, OperationError
+from host.cli.lookup import find_whole
 from host.cli.session import Session
-from host.cli.unknown_words import find_whole
 
 
 def command(session: Session, words: tuple[str, ...], definition: bool) -> None:

@@ -3,8 +3,8 @@
 from typing import Any
 
 from host import SourceError, Terminal, Variable, declared_secrets, masked, printable, width_of
+from host.cli.lookup import find_command
 from host.cli.session import Session
-from host.cli.unknown_words import find_command
 from host.cli.variables import traced_variables
 from host.run.environment import SECRETS, SYSTEM
 from host.run.required_variables import check_required

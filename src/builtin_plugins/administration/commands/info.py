@@ -25,7 +25,7 @@ def command(session: Session, format: str) -> None:
     paths = {"root": layout.root, "config_file": layout.config_file}
     counts = {}
     if not session.is_missing:
-        installation, lock = session.installation, session.plugins_known
+        installation, lock = session.installation, session.lock_without_hooks
         config = installation.config
         facts |= {"installation": "complete", "name": config.name, "version": config.version}
         paths["commands_dir"] = installation.commands_dir

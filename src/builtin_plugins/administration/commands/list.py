@@ -2,8 +2,8 @@
 
 from host import UsageError
 from host.cli.listings import listing_text
+from host.cli.lookup import find_whole
 from host.cli.session import Session
-from host.cli.unknown_words import find_whole
 
 
 def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:

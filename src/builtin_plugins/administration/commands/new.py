@@ -12,7 +12,7 @@ from builtin_plugins.plugins_folder.registry import is_plugin_name
 from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
-from host.run.catalog import NOT_CATEGORIES
+from host.run.catalog import RESERVED_WORDS
 from host.run.command_files import script_word
 from host.run.definition import WORD_RULE
 
@@ -109,7 +109,7 @@ def check_words(words: tuple[str, ...]) -> None:
     for word in words:
         if not is_word(word):
             raise UsageError(f"{word} is not a valid command name", WORD_RULE)
-    if words[0] in NOT_CATEGORIES:
+    if words[0] in RESERVED_WORDS:
         raise UsageError(f"{words[0]} is a reserved name", "choose another one")
 
 

@@ -63,7 +63,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
         launcher.launchers_in(layout.core_dir), key=launcher.launcher_of(layout).__eq__
     )
     made = [*installation.locks, *installation.indexes]
-    made += map(installation.cached, ("catalogue", "news", "versions"))
+    made += map(installation.cache_path, ("catalogue", "news", "versions"))
     paths = [one for one in made if os.path.isfile(one)]
     paths += _unchanged(layout.root)
     if purge:

@@ -33,7 +33,7 @@ from builtin_plugins.io.git import (
     newer_commit,
 )
 from host.cli.session import Session
-from host.hookspecs import OWN_DISTRIBUTION
+from host.hook_marker import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 from host.run.installation import Layout
 

@@ -4,8 +4,8 @@ import sys
 
 from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import command_of
+from host.cli.lookup import find_command
 from host.cli.session import Session
-from host.cli.unknown_words import find_command
 from host.run.definition import check_runnable
 from host.run.process import start_of
 

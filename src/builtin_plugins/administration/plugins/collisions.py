@@ -13,7 +13,7 @@ from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
 from host.cli.session import Session
-from host.run.catalog import NOT_CATEGORIES, Catalog, Match
+from host.run.catalog import RESERVED_WORDS, Catalog, Match
 from host.run.installation import Layout
 from host.run.lock import Lock
 
@@ -26,7 +26,7 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
     PluginError. So does an entry point with the same name as one of another package, because only
     one of the two can be loaded.
     """
-    lock, entry = session.plugins_known, found.entry
+    lock, entry = session.lock_without_hooks, found.entry
     for name in found.names:
         there = lock.plugins.get(name)
         if there and there.package != entry.name:
@@ -59,7 +59,7 @@ def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, forc
         check_starts(python, changed)
         return
     layout, failing = session.layout, f"{changed} does not start"
-    known = sorted(_words(declarations(session.plugins_known, entry)[0]))
+    known = sorted(_words(declarations(session.lock_without_hooks, entry)[0]))
     given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
     environ, seconds = session.environ, tx.seconds
     printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
@@ -77,7 +77,7 @@ def _answer() -> None:
     """Print the collisions in this process's environment, for `check_collisions_in_copy`."""
     program, root, config_file, name, known = json.load(sys.stdin)
     layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
-    lock = Session(layout, os.environ, messages, safe=False).plugins_known
+    lock = Session(layout, os.environ, messages, safe=False).lock_without_hooks
     entry = Entry(name, "pip")
     (own, others), after = declarations(lock, entry), Catalog(lock)
 
@@ -126,7 +126,7 @@ def _taken(
         there, text = before.find(one), " ".join(one)
         if there.kind == "command" and there.words == one:
             taken[f"{text} is already a command of {_owner(there)}"] = is_kept(there)
-        elif one[0] in NOT_CATEGORIES:
+        elif one[0] in RESERVED_WORDS:
             taken[f"{text} cannot be a command: {one[0]} is reserved"] = True
         elif there.kind == "command":
             above = f"{' '.join(there.words)}, which is already a command of {_owner(there)}"

@@ -22,7 +22,8 @@ from builtin_plugins.plugins_folder.directory import MANIFEST, TEXTS, DirectoryP
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
-from host.hookspecs import GROUP, HOOKS
+from host.hook_marker import GROUP
+from host.hookspecs import HOOKS
 from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.command_files import FolderNode

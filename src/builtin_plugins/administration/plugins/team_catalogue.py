@@ -83,7 +83,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
         session.messages.warn(*problems)
         for one in listed:
             found.setdefault(one.name, one)
-    copy = session.installation.cached("catalogue")
+    copy = session.installation.cache_path("catalogue")
     names = [{"name": one.name, "description": one.description} for one in found.values()]
     with suppress(OSError):  # without the cached names, Tab offers no names
         make_directory(os.path.dirname(copy), 0o700)

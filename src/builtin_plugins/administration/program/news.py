@@ -32,7 +32,7 @@ def command(session: Session) -> None:
     silent = is_on(environ.get("CLI_NO_NOTICE")) or environ.get("CI") or RUN in environ
     if silent or not os.path.exists(os.path.join(root, ".git")):
         return
-    stamp = session.installation.cached("news")
+    stamp = session.installation.cache_path("news")
     with suppress(OSError, HostError):
         _mention(session, stamp)
     with suppress(OSError):

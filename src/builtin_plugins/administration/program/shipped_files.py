@@ -13,7 +13,7 @@ from builtin_plugins.administration import templates
 from builtin_plugins.io.files.atomic import is_real_dir, write_file
 from builtin_plugins.io.git import Git
 from host import UsageError, is_word
-from host.hookspecs import OWN_DISTRIBUTION
+from host.hook_marker import OWN_DISTRIBUTION
 
 IN_CORE = ("cli.json", "lib", "schema")
 CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")

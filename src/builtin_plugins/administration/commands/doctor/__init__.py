@@ -145,14 +145,14 @@ def requirements(subject: Subject) -> Iterator[Finding]:
         words, definition, environ = command.words, command.definition, session.caller
         if not definition.requires or not definition.compatible:
             continue
-        known = session.installation.cached("versions")
+        versions = session.installation.cache_path("versions")
         try:
             if not session.safe:
                 layers = layers_of(words, definition, session.installation, environ)
                 reader = SourceReader(words, definition, layers, session.messages)
                 reader.read_all(subject.lock.sources)
                 environ = layers.environment()
-            check_programs(definition.requires, words, subject.call, environ, catalog, known)
+            check_programs(definition.requires, words, subject.call, environ, catalog, versions)
         except HostError as error:
             yield Finding("", error.problem)
 

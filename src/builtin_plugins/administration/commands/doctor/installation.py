@@ -41,7 +41,7 @@ class Subject:
         self.wrong: HostError | None = None
         try:
             self.plugins_dir = session.installation.plugins_dir
-            self.lock = session.lock_on_disk or session.refresh_lock()
+            self.lock = session.current_lock or session.refresh_lock()
             self.commands = contents(Catalog(self.lock), (), deep=True).commands
         except HostError as error:
             self.wrong = error

@@ -23,7 +23,7 @@ from host.cli.contents import contents
 from host.cli.session import Session
 from host.cli.variables import settings_names
 from host.run import read_regular
-from host.run.catalog import NOT_CATEGORIES, Catalog, reserved
+from host.run.catalog import RESERVED_WORDS, Catalog, reserved_problem
 from host.run.command_files import FolderNode
 from host.run.definition import SYSTEMS
 from host.run.installation import read_config
@@ -64,7 +64,7 @@ class Lint:
 
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
         """Yield the commands that others of the same name hide; in a project, these are hints."""
-        catalog = Catalog(self._session.plugins_known, around=lambda: (projects, []))
+        catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
         found = contents(catalog, (), deep=True)
         rows: list[Command | Category] = [*found.commands, *found.categories]
@@ -126,9 +126,9 @@ class Lint:
             node = pending.pop()
             command = yield from self._node(node)
             inside = {**node.inside()}
-            for word in NOT_CATEGORIES if node.parent is None else ():
+            for word in RESERVED_WORDS if node.parent is None else ():
                 if left := inside.pop(word, None):
-                    yield Finding("undefined", reserved(word, left), hint=True)
+                    yield Finding("undefined", reserved_problem(word, left), hint=True)
             if command is None or command.is_script:
                 yield from (Finding("definition", one) for one in node.problems)
                 # The root of a plugin with command folders is not a category itself.

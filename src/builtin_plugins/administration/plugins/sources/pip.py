@@ -37,7 +37,7 @@ from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.directory import names_in, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
-from host.hookspecs import GROUP
+from host.hook_marker import GROUP
 from host.run.importing import complete_import_path
 
 _WHEEL = ".whl"

@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 
 from builtin_plugins.administration.program.venv.installer import INSTALLERS
 from host import OperationError
-from host.hookspecs import OWN_DISTRIBUTION
+from host.hook_marker import OWN_DISTRIBUTION
 
 # The packages of cli-host, which the RECORD of an editable installation does not list.
 _OWN_NAMES = {"host": "cli-host", "builtin_plugins": "cli-host"}

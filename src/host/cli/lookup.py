@@ -1,0 +1,25 @@
+"""Find the command or category that all words name."""
+
+from host.cli.session import Session
+from host.cli.unknown_words import Words, unknown_word
+from host.errors import UsageError
+from host.run.catalog import Match
+from host.run.definition import Definition
+
+
+def find_whole(session: Session, words: Words) -> Match:
+    """Return the match of all `words`, or raise UsageError if they name nothing."""
+    found = session.find(words)
+    rest = words[len(found.words) :]
+    if rest:
+        raise unknown_word(session, found, rest)
+    return found
+
+
+def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
+    """Return the command that all of `words` name, or raise UsageError if they name none."""
+    found = find_whole(session, words)
+    if found.definition is None or not found.definition.entrypoint:
+        what = f"{' '.join(words) or 'the root'} is a category, not a command"
+        raise UsageError(what, "name a command in the category")
+    return found, found.definition
