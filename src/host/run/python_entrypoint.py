@@ -46,9 +46,9 @@ def main(argv: list[str]) -> int:
             return die_of(_signal.SIGPIPE)
         from host.run.text import Messages
 
+        drop_output()
         messages, error = Messages(called, environ), failure
         if not isinstance(error, HostError):
-            drop_output()
             if messages.debugging:
                 raise
             error = HostError(f"{type(failure).__name__}: {failure}", "for details, set DEBUG=1")

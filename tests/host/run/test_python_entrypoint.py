@@ -54,6 +54,12 @@ def lots(args):
     for number in range(int(args[0])):
         print(number)
 
+def refuses(args):
+    from host import OperationError
+
+    print("some output")
+    raise OperationError("it did not work")
+
 def broken(args):
     raise BrokenPipeError("a socket")
 
@@ -97,7 +103,7 @@ def made(shared_install):
     except OSError:
         pytest.skip(f"{IMPORTABLE} cannot be written")
     functions = "clicked group plain lots broken status text fails exits interrupted pid none"
-    functions += " closes detaches closes_descriptor nothing listed true"
+    functions += " refuses closes detaches closes_descriptor nothing listed true"
     broken = {"no-module": "cli_host_no_such_module:x", "hostile": "cli_host_no\u00e9:x"}
     files = {
         f"commands/py/{name}/command.json": command(
@@ -246,6 +252,7 @@ def test_a_stdout_that_takes_nothing(made):
         status, _, stderr = shell(f"CLI py lots {count} > /dev/full")
         assert (status, stderr.count("\n")) == (1, 1)
         assert stderr.startswith("cli py lots: OSError: [Errno 28]")
+    assert shell("CLI py refuses > /dev/full") == (1, "", "cli py refuses: it did not work\n")
     assert shell("CLI py lots 100000 | head -1; echo ${PIPESTATUS[0]}") == (0, "0\n141\n", "")
     assert shell("CLI py lots 1 >&-") == (0, "", "")
     status, _, stderr = shell("CLI py broken")
