@@ -179,7 +179,7 @@ def read_typed(line: "CommandLine") -> None:
 
 
 def values_of(argument: "Argument", definition: "Definition") -> Offer:
-    """Return the candidates for one argument of a command that is declared in a file."""
+    """Return the candidates for one argument of a command with the definition `definition`."""
     if argument.secret:
         return Offer()
     listed: Sequence[str] = argument.choices

@@ -105,7 +105,10 @@ class _Expansion:
         return text[position:stop], stop
 
     def dollar(self, position: int, used: bool) -> tuple[str, int]:
-        """Return the value of a reference, or the unchanged text if it begins with several `$`."""
+        """Return the value of the reference at `position`, and the end of the reference.
+
+        Text that begins with several `$` is no reference and is returned unchanged.
+        """
         text, stop = self.text, position
         while text.startswith("$", stop):
             stop += 1

@@ -28,7 +28,7 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
 
 
 def _offset_of(token: str, text: str) -> int:
-    """Return the offset of a constant, or of the second key `token` in one object."""
+    """Return the offset of the wrong `token`: a constant such as NaN, or a duplicate key."""
     constants = [one.start() for one in _TOKEN.finditer(text) if one[0] == token]
     keys = [*offsets_of_keys(text)]
     first = dict(reversed(keys))

@@ -13,7 +13,7 @@ _LONGEST_ANSWER = 1024  # bytes
 
 
 def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True) -> None:
-    """Ask before a command runs. Raises NotConfirmedError unless the user agrees."""
+    """Ask whether to run a command. Raises NotConfirmedError unless the user agrees."""
     command = " ".join(words)
     if not may_ask or not is_attended():
         why = "there is no terminal to ask on" if may_ask else "--no-input forbids the question"

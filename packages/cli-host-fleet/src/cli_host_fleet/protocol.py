@@ -74,10 +74,10 @@ class Greeting:
 
 
 class Reports:
-    """Separates the host's reports from the command's bytes.
+    """Separates the reports of the script on the host from the command's output.
 
-    `greetings` is the number of marks to expect. The output before the last of these marks comes
-    from logins and is kept as `noise`.
+    `greetings` is the number of start marks to expect. Everything before the last of them is the
+    output of login shells, and is kept as `noise`.
     """
 
     def __init__(self, nonce: str, greetings: int) -> None:

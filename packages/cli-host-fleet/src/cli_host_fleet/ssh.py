@@ -48,7 +48,7 @@ def login(host: Host) -> str:
 class Calling:
     """The parameters of all ssh calls; sockets of shared connections are in `control_directory`.
 
-    If `own` is true, connections that ssh_config itself shares take precedence over these sockets.
+    If `own` is true and the user's ssh_config shares connections, its sockets are used instead.
     """
 
     config: str = ""

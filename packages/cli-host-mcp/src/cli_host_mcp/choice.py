@@ -74,7 +74,7 @@ def all_commands(program: Program) -> tuple[Command, ...]:
 
 
 def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `Choice` to a click command, as the argument `choice`."""
+    """Add the options of `Choice` to a click command, which gets a `Choice` as `choice`."""
 
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
     @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")

@@ -65,7 +65,7 @@ def tool_of(command: Command) -> dict[str, Any]:
 
 
 def search_tools(read_only: bool) -> list[dict[str, Any]]:
-    """Return the three tools that give access to any number of commands."""
+    """Return the three tools that give access to all commands, however many there are."""
     command = {**_TEXT, "description": "The words of a command, as `find` shows them"}
     return [
         {
