@@ -41,7 +41,7 @@ class Session:
 
     `self` commands get the session as their first argument. `installation` and `lock` raise
     HostError if the installation is missing or invalid. With `assume_yes`, no question is asked.
-    `start` has the installation and the lock, if they have already been read.
+    If the caller has already read the installation and the lock, `start` has both.
     """
 
     def __init__(

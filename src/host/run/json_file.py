@@ -148,7 +148,7 @@ class Fields:
         return value
 
     def one_of(self, key: str, allowed: "Sequence[str]") -> str:
-        """Return one of the texts `allowed`, or "" if the key is absent."""
+        """Return the value of `key`, which must be one of `allowed`, or "" if the key is absent."""
         value = self.filled(key)
         if value and value not in allowed:
             raise self.refused(key, f"expected one of {', '.join(allowed)}; found {value[:40]}")

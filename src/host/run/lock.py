@@ -109,7 +109,7 @@ class Plugin(Record):
 
 
 class _ParsedLater:
-    """An attribute of `Lock`; if the lock comes from a file, it is parsed on first access."""
+    """An attribute of `Lock`, parsed on first access if the lock comes from a file."""
 
     def __init__(self, name: str, default: "Any") -> None:
         self.name = name
