@@ -1,4 +1,4 @@
-"""The three sources of SPEC 2.6: settings.conf, `env_files` and `envs`."""
+"""The three sources of variables (SPEC 2.6): settings.conf, `env_files` and `envs`."""
 
 import os
 from collections.abc import Iterator

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from host import Listing, Terminal
 
-_WIDEST_NAME = 32  # in columns; a name that is wider gets a line of its own
+_WIDEST_NAME = 32  # columns for names; a wider name gets a line of its own
 
 
 def text_page(listing: Listing, terminal: Terminal) -> str:
@@ -36,7 +36,7 @@ def text_page(listing: Listing, terminal: Terminal) -> str:
 
 
 def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
-    """Yield all rows, with a section for each category and its groups inside."""
+    """Yield the lines of a section for each category, with its commands in groups."""
     inside: dict[tuple[str, ...], list[Command]] = {one.words: [] for one in listing.categories}
     about = {one.words: one.description for one in listing.categories}
     hidden = {one.words: one.shadows for one in listing.categories}
@@ -58,7 +58,7 @@ def _by_category(page: Page, listing: Listing, column: int) -> Iterator[str]:
 def _row_lines(
     page: Page, rows: Iterable[Category | Command], listing: Listing, column: int
 ) -> Iterator[str]:
-    """Yield the lines of each row: its name, and its text from `column` on."""
+    """Yield the lines of each row: its name, and its description, which starts at `column`."""
     for row in rows:
         lines = _about(row, page.terminal, column + 2)
         if listing.deep and isinstance(row, Command):
@@ -75,14 +75,14 @@ def _style(row: Category | Command) -> str:
 
 
 def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str]:
-    """Return the description and the indicators of a row as lines from `column` on."""
+    """Return the row's description and indicators (such as `[plugin]`) as lines after `column`."""
     if isinstance(row, Command):
         return _wrapped(row.definition.description, row.indicators(terminal), terminal, column)
     return _wrapped(row.description, [], terminal, column)
 
 
 def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
-    """Return a text and its marks, wrapped from `column` on; without a terminal, as one line."""
+    """Return `text` and its indicators, wrapped after `column`; without a terminal, as one line."""
     marks = [printable(mark) for mark in marks]
     if terminal.is_interactive:
         lines = wrap(" ".join([printable(text), *marks]), terminal.width - column)

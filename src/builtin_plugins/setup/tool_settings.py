@@ -55,7 +55,7 @@ class ToolPaths(NamedTuple):
 
 
 class ToolSettings(NamedTuple):
-    """A tool's names, and its variables by suffix; "" means not given.
+    """A tool's names, and its variables' `values` with their suffixes as keys; "" means not set.
 
     `environ` is passed to the programs that setup starts.
     """
@@ -75,7 +75,7 @@ class ToolSettings(NamedTuple):
         return cls(tool, name, environ, values)
 
     def check(self) -> None:
-        """Raise OperationError for a variable that has no usable value."""
+        """Raise OperationError if the value of a variable is invalid."""
         for suffix, (_, pattern, meaning) in _VARIABLES.items():
             value = self.values[suffix]
             if not re.fullmatch(pattern, value, re.DOTALL):

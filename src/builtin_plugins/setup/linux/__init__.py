@@ -1,1 +1,1 @@
-"""`setup` on Linux: `install` prepares a version, `swap` makes it current, `ownership` reads."""
+"""`setup` on Linux: `install` prepares a version, `swap` activates it, `ownership` checks files."""

@@ -37,7 +37,7 @@ def installed_as(settings: ToolSettings) -> str:
 def install(settings: ToolSettings, messages: Messages) -> str:
     """Install the latest version and return its command.
 
-    If it raises OSError or OperationError, nothing has changed. The address, permissions and
+    After an OSError or OperationError, nothing has changed. The address, permissions and
     existing files are checked before the download. Only the last step may use sudo.
     """
     paths = settings.paths
@@ -128,7 +128,7 @@ def _find_launcher(directory: str, settings: ToolSettings) -> str:
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
-    """Return the path in `directory` of the fetched icon or else the archive's, or ""."""
+    """Return the icon's path in `directory`: the fetched icon, else the archive's, "" for none."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
     return next((one for one in icons if ownership.is_file(directory, one)), "")
 

@@ -1,6 +1,6 @@
 """Make a prepared version the installed one, or remove everything that setup installed.
 
-At any moment the link starts the old version or the new one. Each step is one rename, which can
+At any moment, the link leads to the old version or the new one. Each step is one rename, which can
 be undone. This is the only part of setup that may need root. If so, it runs as
 `sudo PYTHON -I -m builtin_plugins.setup.linux.swap …` with every path as an argument, because sudo
 drops the environment. `run_with_sudo` starts `main` in this way.
@@ -69,7 +69,7 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
         target = os.path.join(store.link, launcher)
         if version != store.current:
             if ownership.is_installed(paths) and os.readlink(paths.link) != target:
-                # The new version may lack the old launcher: link directly to the old version.
+                # First link directly to the old version: the new one may lack the old launcher.
                 _replace(atomic.write_link, paths.link, os.path.realpath(paths.link), undo)
             store.activate(version, undo)
         _replace(_write_menu, paths.desktop_file, menu, undo)
@@ -107,7 +107,7 @@ def clear(paths: ToolPaths) -> list[OperationError]:
 def _replace(
     write: Callable[[str, str], None], path: str, new: str | None, undo: ExitStack
 ) -> None:
-    """Write `new` to the file or link at `path`, or remove it if `new` is None."""
+    """Call `write` to set the file or link at `path` to `new`, or remove it if `new` is None."""
     former = os.readlink(path) if os.path.islink(path) else ownership.read_text(path)
     if new != former:
         _set(write, path, new)
@@ -122,7 +122,7 @@ def _set(write: Callable[[str, str], None], path: str, content: str | None) -> N
 
 
 def find_sudo(paths: ToolPaths, environ: Mapping[str, str]) -> str | None:
-    """Return the path of sudo on PATH, or None if the caller may write to all directories.
+    """Return the path of sudo, or None if the caller may write to all of the tool's directories.
 
     Raises OperationError with the names of the directories if sudo is needed but missing.
     """
@@ -169,7 +169,7 @@ def run_with_sudo(
     # -I: ignore PYTHON* variables and the current directory
     command = [sudo, sys.executable, "-I", "-m", "builtin_plugins.setup.linux.swap"]
     command += [*paths, *(prepare() if prepare else ())]
-    # Ctrl-C also reaches sudo, and the elevated step undoes its work.
+    # No cleanup here: Ctrl-C also reaches the process under sudo, which undoes its own work.
     with subprocess.Popen(command, env=dict(settings.environ), stderr=subprocess.PIPE) as process:
         _, printed = process.communicate()
     lines = [line for line in printed.decode("utf-8", "replace").splitlines() if line.strip()]
