@@ -62,7 +62,7 @@ def bounded_call(
 
 
 def _printed(pipe: Any, most: int, deadline: float) -> bytes:
-    """Return everything read from the pipe. Raises TimeoutError or OverflowError."""
+    """Return the output; raise TimeoutError at `deadline`, OverflowError above `most` bytes."""
     waiting = select.poll()
     waiting.register(pipe)
     printed = bytearray()

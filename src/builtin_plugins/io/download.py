@@ -14,11 +14,11 @@ from builtin_plugins.io.addresses import bare_address, fetchable, follow
 from builtin_plugins.io.time_limit import time_limit
 from host import OperationError
 
-# Called with the bytes so far, the total or None, and the reason if the download starts again.
+# Called with the bytes received, the total or None, and the reason for a new attempt or "".
 Progress = Callable[[int, int | None, str], None]
 
 _CHUNK = 1 << 17
-_PAUSE_SECONDS = 0.5  # before the second attempt; each further pause is twice as long
+_PAUSE_SECONDS = 0.5  # pause before the second attempt; it doubles with each attempt
 _MOST_REDIRECTS = 10
 _STALL_SECONDS = 30
 _TEMPORARY = frozenset([408, 425, 429, 500, 502, 503, 504])
@@ -128,7 +128,7 @@ def _respond(session: requests.Session, address: str) -> requests.Response:
             headers={"Accept-Encoding": "identity", "User-Agent": "cli-host"},
             stream=True,
             timeout=_STALL_SECONDS,
-            proxies={"http": ""},  # http goes only to this machine, so without a proxy
+            proxies={"http": ""},  # http is only for this machine and needs no proxy
         )
     except requests.exceptions.SSLError:
         raise OperationError("the server's certificate was not accepted") from None

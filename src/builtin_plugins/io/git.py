@@ -24,7 +24,7 @@ _OPTIONS = (
     *("-c", "transfer.fsckObjects=true", "-c", "fetch.fsckObjects=true"),
     *("-c", "fetch.recurseSubmodules=false", "-c", "submodule.recurse=false"),
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
-    *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs
+    *("-c", "core.bigFileThreshold=8m"),  # git streams larger blobs to save memory
 )
 _ANSWER_LIMIT = 64 << 20  # bytes of output
 _UPSTREAM = "--format=%(upstream:remotename) %(upstream:remoteref)"
@@ -150,12 +150,12 @@ def check_fast_forward(
 ) -> None:
     """Raise OperationError if `new` does not descend from `old`, or would overwrite user files.
 
-    `git` runs in the checkout.
+    `git` runs in the checkout. If the checkout has local commits, the error suggests `remedy`.
     """
     if git("merge-base", old, new).decode().strip() != old:
         what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
         raise OperationError(what, f"run: {remedy}")
-    with suppress(OperationError):  # --refresh also fails if files differ
+    with suppress(OperationError):  # fails if files differ; read-tree checks them
         git("update-index", "-q", "--refresh")
     try:
         git("read-tree", "-n", "-m", "-u", old, new)

@@ -23,8 +23,8 @@ from host import HostError, PluginError, Problem, Record
 
 MANIFEST = "plugin.json"
 VERSIONS = ".versions"
-FILES_DIR = "tree"  # the subdirectory of a version that contains the plugin's files
-ENTRY_FILE = "entry.json"  # the file of a version with its entry; only this program writes it
+FILES_DIR = "tree"  # the subdirectory of each version for the plugin's files
+ENTRY_FILE = "entry.json"  # the file with a version's entry; only this program writes it
 TEXTS = ("name", "version", "description", "directory", "hooks")
 
 
@@ -88,7 +88,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
         if name in registry.refused:
             refused = DirectoryPlugin(Entry(name, "local"), os.path.join(plugins_dir, name))
             found.append(refused.replaced(problem=registry.refused[name]))
-        # A link to a kept version without an entry is an unfinished addition or removal.
+        # An unregistered link to a kept version comes from an unfinished addition or removal.
         elif name not in registry.entries and not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
     return found

@@ -1,4 +1,4 @@
-"""Read JSON objects of plugins, and check them key by key."""
+"""Read the JSON files of plugins, and check their values."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def read_object(path: str) -> dict[str, Any]:
 def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str) -> Any:
     """Return the value of `key`, None if it is absent or null.
 
-    Raises PluginError, which names `path` and the key, if the value has another type.
+    Raises PluginError, which names `path`, the key and `expected`, if the type is not `kind`.
     """
     value = values.get(key)
     if value is not None and type(value) is not kind:

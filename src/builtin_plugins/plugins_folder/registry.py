@@ -39,7 +39,7 @@ _RESERVED = ("self", "help", "setup", REGISTRY, LOCAL)
 def is_plugin_name(name: str) -> bool:
     """Return whether `name` matches `[a-z0-9][a-z0-9._-]*` and has at most 64 characters.
 
-    The program's own categories and the file names of registries are reserved.
+    Returns False for reserved names: the program's own categories and the registry's files.
     """
     return is_word(name) and name == name.lower() and name not in _RESERVED
 
@@ -235,7 +235,7 @@ def effective_registry(plugins_dir: str) -> Registry:
     for path, changes in ((registry_path(plugins_dir), local), (last, local), (last, "")):
         try:
             found = Registry(path, _read(path), _read(changes) if changes else None)
-        except HostError as error:  # perhaps only the local file is damaged
+        except HostError as error:  # try the next pair; perhaps only the local file is damaged
             damage = damage or error.problem
             continue
         if found.exists or path == last:

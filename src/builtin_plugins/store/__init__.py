@@ -1,1 +1,1 @@
-"""Versions side by side, with a link to the current one; plugins and `setup` tools use it."""
+"""Several versions of a plugin or a `setup` tool, with a link to the current one."""

@@ -21,16 +21,16 @@ from builtin_plugins.io.files.file_lock import file_lock
 from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
-STAGE = ".cli-stage-"  # prefix of a stage's name
+STAGE = ".cli-stage-"  # prefix of the names of stages (temporary directories)
 
 
 class Store:
     """The versions in `directory`, and the `link` to the current one.
 
     The link points to the version, or to the directory `inside` it if that is not "".
-    `is_own(path)` returns whether this program made the directory at `path`; it leaves others
-    alone. Every method except `current`, `path` and `versions` requires a file lock:
-    `exclusive`, or a wider one that the caller holds. All methods raise OSError.
+    `is_own(path)` returns whether this program made the directory at `path`; other directories
+    are not treated as versions. Every method except `current`, `path` and `versions` requires a
+    file lock: `exclusive`, or a wider one that the caller holds. All methods may raise OSError.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class Store:
         """
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
-            atomic.make_directory(self.directory, 0o755)  # no undo: another process may lock it
+            atomic.make_directory(self.directory, 0o755)  # no undo: others may lock the directory
             with file_lock(self.directory):
                 try:
                     yield
@@ -111,7 +111,7 @@ class Store:
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
         """Remove every version that is neither current nor in `keep`, and abandoned stages.
 
-        Returns an error for each that cannot be removed.
+        Returns an error for each directory that cannot be removed.
         """
         atomic.discard(atomic.temporary(self.link))
         unused = map(self.path, self.versions({self.current, *keep}))

@@ -1,4 +1,4 @@
-"""Atomic changes to files, links and directories, even in a crash.
+"""Change files, links and directories atomically, even if the system crashes.
 
 Every file that other processes read is written by `write_file` and `write_link`. The caller holds
 the file lock for that file (`file_lock`), so there is one writer at a time.
@@ -73,7 +73,7 @@ def _remove_empty(path: str) -> None:
 
 
 def mode_below(directory: str) -> int:
-    """Return the mode for a new directory in `directory`, which gets the same permissions."""
+    """Return the mode that gives a new subdirectory of `directory` the same permissions."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
 
 
@@ -170,7 +170,7 @@ def exchange(one: str, other: str) -> None:
 
 
 def _call(name: str, *arguments: int | bytes, path: str) -> None:
-    """Call a function of the C library that Python lacks. Raises OSError, which names `path`."""
+    """Call a C library function that Python does not offer. Raises OSError, which names `path`."""
     import ctypes  # imported here to keep `self plugin list` fast
 
     function = getattr(ctypes.CDLL(None, use_errno=True), name, None)

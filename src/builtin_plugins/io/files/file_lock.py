@@ -9,8 +9,8 @@ from contextlib import contextmanager, suppress
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 
-_WAIT_SECONDS = 120.0  # a change waits for the lock
-_SILENT_SECONDS = 1.0  # of waiting without a message
+_WAIT_SECONDS = 120.0  # maximum time that a change waits for the lock
+_SILENT_SECONDS = 1.0  # time to wait before a message is printed
 _RETRY_SECONDS = 0.01
 
 OnWait = Callable[[str], object]  # called with a message if another process has the lock
