@@ -73,7 +73,7 @@ def unknown_word_in(
 
 def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
     """Return those of `names` whose last word resembles `word`, the nearest first."""
-    near = closest(word, {words[-1] for words in names}, alike)
+    near = closest(word, dict.fromkeys(words[-1] for words in names), alike)
     return [words for one in near for words in names if words[-1] == one]
 
 

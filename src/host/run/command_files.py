@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # parts of keys; \u may encode a letter
 _ALIASES = (b"aliases", b"\\u")
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
-# folders instead of link counts would make a listing of 10,000 commands a quarter slower.
+# folders instead of link counts would make a listing of 10,000 commands a fifth slower.
 _NO_SUBFOLDERS = 2
 _EXTENSIONS = (  # extensions of scripts, in order of precedence
     *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
@@ -108,8 +108,8 @@ class FolderNode(Node):
     """A node of a tree on disk: a folder, a script or both, or the first words of a script's name.
 
     The constructor makes the root; `enter` and `inside` return the other nodes. A folder is listed
-    only once. A link to a directory is not followed if it is below another link or leads to a
-    directory that contains the tree. Therefore every traversal ends.
+    only once. A link to a directory is not followed if it is below another link, in the folder of
+    a command, or leads to a directory that contains the tree. Therefore every traversal ends.
     """
 
     parent: "FolderNode | None" = None
@@ -363,7 +363,7 @@ class FolderNode(Node):
 
     def _follows(self, path: str) -> bool:
         """Return whether `path`, a link to a directory, is followed: see `FolderNode`."""
-        if self.linked:
+        if self.linked or self.owned:
             return False
         target = realpath(path)
         if f"{realpath(self.tree.path)}/".startswith(f"{target.rstrip('/')}/"):

@@ -32,7 +32,7 @@ _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full pars
 def offer_env_files(reader: "SourceReader", source: "Source") -> None:
     """Offer the variables of a plugin's files, or of those in `env_files`. Raises SourceError.
 
-    An unreadable file of a plugin causes only a warning, because no plugin may stop a command.
+    An unreadable file of a plugin causes only a warning, so the command still runs.
     """
     for path in source.files:
         try:

@@ -114,6 +114,18 @@ def test_a_folder_that_cannot_be_read_is_a_problem_of_the_one_above(folder):
     assert [one.path for one in problems] == [str(loop)]
 
 
+@pytest.mark.parametrize("beside", [[], ["commands/a/x/y"]], ids=["alone", "beside a folder"])
+def test_links_in_the_folder_of_a_command_are_not_followed(folder, beside):
+    top = folder("commands/a/x", "elsewhere/z", *beside)
+    commands = top / "commands"
+    (commands / "a" / "x" / "z").symlink_to(top / "elsewhere" / "z")
+    catalog = Catalog(Lock([Tree(str(commands))]))
+    found = catalog.find(["a", "x", "z"])
+    assert (found.kind, found.words) == ("command", ("a", "x"))
+    below = [one.words for one in catalog.children(catalog.find(["a", "x"]))[0]]
+    assert below == [("a", "x", "y") for _ in beside]
+
+
 def make_deep(path, levels: int) -> None:
     """Make `levels` directories one in the other, however long their path becomes."""
     start = os.open(path, os.O_RDONLY)
