@@ -125,7 +125,7 @@ is_launcher() { grep -qs 'host.__main__' "$launcher"; }
 # Fail before any change if another file has the path of the launcher or the symlink.
 check_ways() {
   if [[ -e $launcher ]] && ! is_launcher; then
-    fail "$launcher exists and is not a launcher; move it, or use --name"
+    fail "$launcher exists and is not a launcher; move that file, or use --name"
   fi
   if [[ -e $link || -L $link ]] && ! is_ours && ! is_of_removed_checkout "$link" "core/$name"; then
     fail "$link exists and is not a link to $launcher; remove it, or use --name or --bin-dir"

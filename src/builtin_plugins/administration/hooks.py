@@ -147,7 +147,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "plugin show": ("Show everything about a plugin", _PLUGIN, FORMAT),
     "plugin update": ("Update plugins to their newest versions", _PLUGINS, _DRY_RUN, YES, TIMEOUT),
     "plugin rollback": (
-        "Go back to an earlier version",
+        "Return a plugin to an earlier version",
         *(_PLUGIN, argument("version", complete="none")),
     ),
     "plugin remove": ("Remove a plugin", _PLUGIN, YES),

@@ -61,4 +61,4 @@ def _shadowed(node: FolderNode | None, words: list[str], path: str) -> Iterator[
         if winner and winner.entrypoint and winner.file != path:
             own = os.path.join(winner.directory, winner.entrypoint)
             text = f"{own} defines the same command and runs instead"
-            yield Finding("shadowed", Problem(path, text, "rename one of them"))
+            yield Finding("shadowed", Problem(path, text, "rename one of the two files"))

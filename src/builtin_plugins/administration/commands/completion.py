@@ -59,7 +59,7 @@ def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
 
 
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> None:
-    """Add or remove completion for new shells. Raises OSError."""
+    """Add completion for new shells if it should be `present`, else remove it. Raises OSError."""
     path = start_up_file(shell, program, environ)
     line, lines = _line(shell, program) + b"\n", []
     with suppress(FileNotFoundError):

@@ -32,7 +32,7 @@ def command(
     for name in definition.secrets if not show_secrets else ():
         if (secret := every[name]).rank == SECRETS:
             shown[name] = secret.replaced(source=f"{secret.source}, not asked")
-    for one in definition.args:  # the source is the caller's variable for the argument
+    for one in definition.args:  # show the caller's variable as the source of an argument
         for name in filter(one.owns, shown if one.env in callers else ()):
             shown[name] = shown[name].replaced(source=f"args: {one.env}")
     relevant = {*callers, *definition.required_envs}

@@ -90,7 +90,7 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
     found = read_plugin(str(path), entry)
     if found.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"
-        raise OperationError(what, f'to accept scripts, add "scripts": {{}} to its {MANIFEST}')
+        raise OperationError(what, f'to accept scripts, add "scripts": {{}} to {MANIFEST}')
     return Path(found.tree), root
 
 

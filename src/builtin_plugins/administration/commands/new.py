@@ -45,7 +45,7 @@ def new_command(
     called = " ".join(words)
     session.show_lines(
         f"try it:     {session.program} {called}",
-        f"its help:   {session.program} help {called}",
+        f"show help:  {session.program} help {called}",
         f"change it:  {session.program} self edit {called}",
     )
 
@@ -58,7 +58,7 @@ def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
 
 
 def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
-    """Return the script with its definition after the shebang, keyed by the file extension."""
+    """Return a new script by its file extension; the definition follows the shebang."""
     [(name, text)] = fill_template(f"command-{lang}").items()
     shebang, _, code = text.partition("\n")
     examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
@@ -149,7 +149,7 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)
     if os.path.lexists(target):
-        raise OperationError(f"{target}: already exists", "choose another name, or remove it")
+        raise OperationError(f"{target}: already exists", "use another name, or remove that path")
     with os_errors_explained(target):
         os.makedirs(directory, exist_ok=True)
         with staging(directory) as stage:

@@ -31,7 +31,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     root = session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))
     if is_checkout(root):
-        update = f"update it with: {session.program} self update"
+        update = f"update the checkout with: {session.program} self update"
         raise OperationError(f"self sync cannot update the program's own checkout {root}", update)
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)

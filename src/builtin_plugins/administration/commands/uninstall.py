@@ -36,7 +36,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         *(f"  {path}" for path in removed),
         *(f"  the line in {completion.start_up_file(one, program, environ)}" for one in completed),
         "will stay:",
-        f"  {root}: all other files in it",
+        f"  all other files in {root}",
         f"  {sys.prefix}: the Python environment; remove it if nothing else uses it",
         *(f"  {one}: another installation, which uses this environment" for one in siblings),
     )
@@ -47,7 +47,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         for file in shipped_files():  # an interrupted run may leave empty directories
             _remove_empty(os.path.join(root, file.relative.parent), root)
         for path in removed:
-            if os.path.lexists(path):  # it may be in a directory that was removed
+            if os.path.lexists(path):  # `path` may be in a directory that was removed
                 remove_path(path)
             _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"uninstalled {program}")
@@ -84,7 +84,7 @@ def _unchanged(root: str) -> Iterator[str]:
         return
     for file in shipped_files():
         path = os.path.join(root, file.relative)
-        linked = os.path.islink(os.path.dirname(path))  # it may point outside the installation
+        linked = os.path.islink(os.path.dirname(path))  # the link may leave the installation
         ours = not linked and os.path.lexists(path) and file.state_in(root) != "changed"
         if ours and not os.path.samefile(path, file.original):
             yield path

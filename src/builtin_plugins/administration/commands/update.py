@@ -59,7 +59,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
             change = _update_checkout if is_checkout(session.layout.root) else _update_package
             change(session.layout, tx)
             session.show_lines("updated")
-        elif is_launcher(launcher):  # a killed update or `pipx upgrade` leaves it old
+        elif is_launcher(launcher):  # a killed update or `pipx upgrade` leaves the launcher old
             renew_own_files(launcher, tx.messages.warn)
 
 

@@ -10,8 +10,8 @@ install and write (`registry_transaction`). The registry may change in between. 
 killed, the next command calls `reconcile`, which repairs what is left:
 
     killed while fetching        the staging directory is removed
-    killed while installing      link and version are removed, and an entry with `removing`; a
-                                 package that is already installed is kept
+    killed while installing      the link and the version are removed, and the entry if it has
+                                 `removing`; a package that is already installed is kept
     killed while updating        the link leads to the old version again; the new one is removed;
                                  the entry of a package becomes that of the installed version
     killed while removing        the removal is finished, because the entry has `removing`
@@ -23,8 +23,8 @@ These records describe a plugin, in the order in which a new one passes through 
     `ListedPlugin`           an item of a team's catalogue
     `PluginSource`           where a plugin comes from, with the code for its kind; has an `Entry`
     `Entry`                  an entry of the registry; a kept version also has its entry in a file
-    `PluginContents`          one version: its entry, and the contents that its files show
-    `DirectoryPlugin`        a directory in `plugins/`, its entry completed from its plugin.json
+    `PluginContents`         one version: its entry, and the contents that its files show
+    `DirectoryPlugin`        a directory in `plugins/`, with its entry completed from plugin.json
     `host.PluginFile`        a directory plugin's file with hooks, for the host
     `host.Disabled`          a plugin that the host must not load
     `host.BrokenPlugin`      a plugin that cannot be used, with the reason

@@ -54,7 +54,7 @@ def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, forc
     not start, and PluginError if commands collide or if the plugin has no contents.
     """
     session = tx.session
-    changed = f"with {entry.name}, this program"
+    changed = f"this program with {entry.name}"
     if session.safe:
         check_starts(python, changed)
         return
@@ -120,6 +120,7 @@ def _taken(
     """Map a line about each command that already exists to whether that command would still run.
 
     An existing command hides new commands below it, because it gets their words as arguments.
+    `others` is the lock without this plugin; `is_kept` returns whether a command would still run.
     """
     before, taken = Catalog(others), {}
     for one in sorted(words):

@@ -52,13 +52,14 @@ def install(
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
-    The entry of a package or of a new linked directory is marked first, so that the next change can
-    repair an interrupted installation. A new version of the other kinds is only a directory.
+    The entry of a package or of a new linked directory is first marked with `removing`, so that the
+    next change can repair an interrupted installation. Other plugins need no mark, because their
+    new version is only a directory.
 
-    With `team`, its entry goes into the registry that a team shares. Returns False, and changes
-    nothing, if another process has just installed the same version. Raises HostError if the plugin
-    breaks this program, if it overrides commands of other plugins, or if it is `new` and its name
-    is taken.
+    With `force`, a package may define commands that already exist. With `team`, the entry goes into
+    the registry that a team shares. Returns False, and changes nothing, if another process has just
+    installed the same version. Raises HostError if the plugin breaks this program, if it overrides
+    commands of other plugins, or if it is `new` and its name is taken.
     """
     source, wanted = make_source(entry), (*entry.source_and_ref, entry.version_dir)
     source.prepare_install(tx, force=force)
@@ -71,7 +72,7 @@ def install(
             check_new_name(entry, registry.entries)
             path = os.path.join(tx.plugins_dir, entry.name)
             if os.path.lexists(path):
-                raise PluginError(f"{path} already exists", f"remove it{source.name_hint}")
+                raise PluginError(f"{path} already exists", f"remove that path{source.name_hint}")
         enabled = there.enabled if there else entry.enabled
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
@@ -88,7 +89,7 @@ def install(
 
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if any, to the kept versions, with a file that has its entry."""
+    """Move the staged version, if any, to the kept versions; write its entry to a file there."""
     if os.path.isdir(tx.files):
         store = store_of(tx.plugins_dir, entry.name)
         version = os.path.dirname(tx.files)
@@ -99,7 +100,7 @@ def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
-    """Return the version directories to keep, oldest first: the new one and the latest others."""
+    """Return the version directories to keep, oldest first: the new one and the latest old ones."""
     known = (*former.versions, former.version_dir) if former else ()
     others = [one for one in dict.fromkeys(known) if one not in ("", entry.version_dir)]
     kept = {*others[-_EARLIER_VERSIONS:], entry.version_dir}
@@ -109,11 +110,12 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 def remove(entry: Entry, tx: Transaction) -> str:
     """Remove a plugin; return the new path of its only copy, "" if there is another copy.
 
-    The entry is marked first, so that the next change can finish an interrupted removal.
+    The entry is first marked with `removing`, so that the next change can finish an interrupted
+    removal.
     """
     if read_registry(tx.plugins_dir).is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
-        raise PluginError(what, "disable it, or remove it from that file for everybody")
+        raise PluginError(what, "disable the plugin, or remove it from registry.json for everybody")
     source = make_source(entry)
     source.prepare_removal(tx)
     with registry_transaction(tx) as (registry, undo):

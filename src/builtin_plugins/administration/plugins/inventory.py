@@ -91,7 +91,7 @@ def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
 def named_plugin(
     session: Session, name: str, plugins: list[KnownPlugin] | None = None
 ) -> KnownPlugin:
-    """Return the plugin that has this name, or else an entry point of this name.
+    """Return the plugin that has this name, or else one that has an entry point of this name.
 
     Without `plugins`, no plugin's code is run to find it.
 
@@ -156,7 +156,7 @@ def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
 
 
 def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
-    """Return the declarations of the plugin, and those of all others."""
+    """Return the declarations of the plugin, and those of all other plugins."""
     known = plugins_of(lock, entry)
     names = {one.name for one in known} if entry.is_package else {entry.name}
     paths = {path for one in known for path in one.trees}

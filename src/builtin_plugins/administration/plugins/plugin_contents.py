@@ -97,7 +97,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
 
 
 def read_commands(*trees: Tree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
-    """Return the commands in directories by their words, and the problems of the others."""
+    """Return the commands in directories by their words, and the problems of invalid ones."""
     found = contents(Catalog(Lock(list(trees))), (), deep=True)
     return {one.words: one.definition for one in found.commands}, tuple(found.problems)
 
@@ -147,9 +147,9 @@ def _check_record(found: Any, root: str) -> None:
     listed = {row[0] for row in rows if row}
     files = {str(one.relative_to(root)) for one in Path(root).rglob("*") if one.is_file()}
     if foreign := listed - files:
-        raise ValueError(f"its RECORD lists {min(foreign)}, which the wheel does not contain")
+        raise ValueError(f"RECORD lists {min(foreign)}, which the wheel does not contain")
     if unlisted := {one for one in files - listed if "/RECORD." not in one}:  # signatures
-        raise ValueError(f"its RECORD does not list {min(unlisted)}")
+        raise ValueError(f"RECORD does not list {min(unlisted)}")
 
 
 def read_installed(entry: Entry) -> PluginContents:

@@ -33,7 +33,10 @@ def preview(session: Session, former: Entry | None, found: PluginContents) -> No
 
 
 def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
-    """Warn if a change to an installed package also affects other installations."""
+    """Warn if a change to an installed package also affects other installations.
+
+    `does` is the change as a verb, such as "removes".
+    """
     if not entry.is_package or installed_version(entry.name) is None:
         return
     if others := other_installations(session.layout.root, session.environ):
@@ -63,9 +66,9 @@ def plan_lines(before: PluginContents | None, after: PluginContents) -> list[str
 def change_lines(
     title: str, old: _Commands, new: _Commands, used: _Uses = _NONE, uses: _Uses = _NONE
 ) -> list[str]:
-    """Return `title` and the lines that show how commands change, and what is new in their use.
+    """Return `title`, a line for each changed command, and lines for newly used variables etc.
 
-    `used` and `uses` are what the old and the new version use besides the commands.
+    Besides what its commands use, the old version uses `used`, and the new version uses `uses`.
     """
     groups = {
         "+": [one for one in new.items() if one[0] not in old],

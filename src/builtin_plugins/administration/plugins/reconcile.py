@@ -62,12 +62,13 @@ def reconcile_if_free(plugins_dir: str) -> None:
 def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     """Make `plugins/` agree with the registry; directories without an entry get one.
 
-    Returns an error for each plugin with a former version that cannot be removed. The caller holds
-    `exclusive`. Raises HostError if the registry cannot be read, OSError if it cannot be written.
+    Returns an error for each plugin with a former version that cannot be removed. The caller must
+    hold the file lock on `plugins/`. Raises HostError if the registry cannot be read, OSError if it
+    cannot be written.
     """
     _clear(plugins_dir)
     registry = read_registry(plugins_dir)
-    if not registry.exists:  # its last intact version is used
+    if not registry.exists:  # use the last intact registry
         registry = effective_registry(plugins_dir)
     _finish_removals(plugins_dir, registry)
     left = {}
@@ -99,8 +100,7 @@ def _clear(plugins_dir: str) -> None:
 def _finish_removals(plugins_dir: str, registry: Registry) -> None:
     """Finish interrupted removals, undo interrupted first installations, and repair updates.
 
-    An installed package was not yet removed, or it was already installed or updated. Its entry
-    becomes that of the installed version.
+    If a package is still or already installed, its entry becomes that of the installed version.
     """
     for entry in [one for one in registry.entries.values() if one.removing]:
         if entry.is_package and (version := _installed_version(entry.name)):
@@ -139,7 +139,7 @@ def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
 
 
 def write_registry(plugins_dir: str, registry: Registry) -> None:
-    """Write the registry to its files; the caller holds `exclusive`. Raises OSError.
+    """Write the registry to its files; the caller holds the lock on `plugins/`. Raises OSError.
 
     A registry.json that is a symbolic link stays one, so that a team can share the target. A backup
     is written to `plugins/` and is used if registry.json is damaged later. The local registry, if

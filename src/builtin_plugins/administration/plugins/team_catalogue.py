@@ -74,7 +74,7 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
         with TemporaryDirectory() as area:
             try:
                 content = _fetch(address, area, session, seconds)
-            except UsageError as failure:  # the address is wrong, and not the command line
+            except UsageError as failure:  # the address is wrong, not the command line
                 problem = Problem(session.layout.config_file, failure.what, key="team.catalogue")
                 raise InstallationError(problem) from None
         if len(content) > _MOST_BYTES:

@@ -103,7 +103,7 @@ def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Tr
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, STAGE)):
-            where = plugins_dir  # the staging directory is gone
+            where = plugins_dir  # the staging directory no longer exists
         raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
 
 

@@ -87,7 +87,7 @@ def check_launcher(path: str) -> None:
     """Raise OperationError if a file at `path` is not a launcher."""
     if os.path.lexists(path) and not is_launcher(path, anywhere=True):
         what = f"{path}: already exists and is not a launcher"
-        raise OperationError(what, "move it, or use --name")
+        raise OperationError(what, "move that file, or use --name")
 
 
 def write_man_page(name: str) -> Path:
@@ -166,7 +166,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Return whether `path` is a launcher of this environment or, if `anywhere`, of any one."""
+    """Return whether `path` is a launcher of this environment; if `anywhere`, of any other, too."""
     try:
         content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):

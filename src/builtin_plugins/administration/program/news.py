@@ -24,7 +24,7 @@ _OFFLINE_SECONDS = 1.0
 
 
 def command(session: Session) -> None:
-    """Report the result of the last check. At most once a day, start another check.
+    """Report what the last check for new commits found. At most once a day, start another one.
 
     The check runs in the background, and the next call reports its result.
     """

@@ -89,7 +89,7 @@ def gitignore() -> Path:
 
 
 def _skeleton() -> Path:
-    """Return the directory of the shipped files: in the package, or the root of a checkout."""
+    """Return the directory of the shipped files: one in the package, or a checkout's root."""
     packages = Path(host.__file__).parent
     skeleton = packages / "skeleton"
     return skeleton if skeleton.is_dir() else packages.parent.parent
@@ -167,7 +167,7 @@ def renew(root: str, warn: Callable[[str], object]) -> None:
     if is_checkout(root):
         return
     files = own_files(root)
-    _write_hashes(root, files)  # first, so that no file lacks its checksum after an interruption
+    _write_hashes(root, files)  # first: an interruption must not leave a file without a checksum
     for file in files:
         path, state = os.path.join(root, file.relative), file.state_in(root)
         if state == "stale":

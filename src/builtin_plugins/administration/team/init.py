@@ -139,7 +139,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     root, launcher = tx.files, os.path.join(tx.files, "core", name)
     if os.path.lexists(launcher):
         what = f"{source.entry.source}: core/{name} is in the way of this machine's launcher"
-        raise OperationError(what, f"remove it there with git rm core/{name}, or use --name")
+        raise OperationError(what, f"run git rm core/{name} in the source, or use --name")
     for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)
     if not _has_config(root):

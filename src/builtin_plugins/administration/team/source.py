@@ -42,7 +42,7 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
 
 
 def _clone(source: PluginSource, tx: Transaction) -> None:
-    """Clone a repository. `.git/info/attributes` disables filters, also for later git calls."""
+    """Clone a repository; its `.git/info/attributes` disables filters, now and in later calls."""
     address = source.entry.source
     git = tx.git(tx.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")

@@ -77,19 +77,19 @@ WRONG: dict[str, tuple[Any, str, str, str]] = {
         {"settings.conf": "A=1\n"},
         "settings",
         "/settings.conf is not read",
-        "move its lines to ",
+        "move the lines of this file to ",
     ),
     "settings in core": (
         {"core/settings.conf": "A=1\n", "config/settings.conf": "B=1\n"},
         "settings",
         "/core/settings.conf is not read",
-        "move its lines to ",
+        "move the lines of this file to ",
     ),
     "clash": (
         {"plugins/p/a/b/command.json": command(), "plugins/p/a/b/main.sh": BASH},
         "definitions",
         ": a b is hidden by ",
-        "rename one of them, or disable the plugin",
+        "rename one of the two, or disable the plugin",
     ),
     "broken plugin": (
         {"plugins/p/plugin.json": {"directory": ".."}},

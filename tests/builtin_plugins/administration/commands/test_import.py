@@ -274,7 +274,7 @@ def test_into_a_plugin(install: Install) -> None:
         assert made.run("make", "all", env=PATHS).all == (0, "all\n", "")
     assert made.run("self", "lint", str(made.root / "plugins/mk"), env=PATHS).status == 0
     done = made.run("self", "import", file, "--plugin", "old", env=PATHS)
-    remedy = 'to accept scripts, add "scripts": {} to its plugin.json'
+    remedy = 'to accept scripts, add "scripts": {} to plugin.json'
     old = f"{made.root}/plugins/old: this plugin does not accept scripts as commands; {remedy}"
     assert done.all == (1, "", f"cli: {old}\n")
     for name in ("../out", "self", "A"):

@@ -63,7 +63,7 @@ def test_what_is_in_the_launchers_place_and_is_none_is_told_before_anything_is_m
         theirs.symlink_to("gone")
     else:
         theirs.write_text(text)
-    said = f"cli: {theirs}: already exists and is not a launcher; move it, or use --name\n"
+    said = f"cli: {theirs}: already exists and is not a launcher; move that file, or use --name\n"
     assert made.run("self", "init", str(tmp_path / "new")).all == (1, "", said)
     assert [*(tmp_path / "new").rglob("*")] == [theirs.parent, theirs]
     assert made.run("self", "init", str(tmp_path / "new"), "--name", "acme").status == 0

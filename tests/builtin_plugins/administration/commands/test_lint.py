@@ -244,7 +244,7 @@ def test_a_link_out_of_the_tree_is_a_hint(install: Install) -> None:
 def test_a_command_that_a_category_hides(install: Install) -> None:
     plugin = {"plugins/p/plugin.json": {"scripts": {}}, "plugins/p/a.sh": BASH}
     made = install(tree(**plugin))
-    remedy = "rename one of them, or disable the plugin"
+    remedy = "rename one of the two, or disable the plugin"
     said = f"plugins/p/a.sh:1:1: a is hidden by the category of that name; {remedy}\n"
     assert lint(made) == (1, said)
     listed = made.run("self", "list").stdout
@@ -258,7 +258,7 @@ def test_a_command_that_a_category_hides(install: Install) -> None:
 def test_scripts_of_the_same_words(install: Install) -> None:
     more = {"commands/x.sh": BASH, "commands/x.py": BASH, "commands/a/b.sh": BASH}
     made = install(tree(**more))
-    file, root = "defines the same command and runs instead; rename one of them", made.root
+    file, root = "defines the same command and runs instead; rename one of the two files", made.root
     assert lint(made) == (
         1,
         f"commands/a/b.sh:1:1: {root}/{HERE}/main.sh {file}\n"
@@ -272,7 +272,7 @@ def test_scripts_that_are_both_named_main(install: Install) -> None:
     assert lint(made) == (
         1,
         f"commands/x/main.sh:1:1: {root}/commands/x/main.py defines the same command "
-        "and runs instead; rename one of them\n",
+        "and runs instead; rename one of the two files\n",
     )
 
 

@@ -106,7 +106,7 @@ def test_lint_and_doctor_of_projects(shop: Shop) -> None:
     [hint] = [one for one in findings if one["rule"] == "shadowed"]
     assert (hint["file"], hint["line"]) == (".cli/commands/build", 1)
     what = f"build is hidden by {shop.made.root}/commands/build; "
-    assert hint["message"] == f"{what}rename one of them, or disable the plugin"
+    assert hint["message"] == f"{what}rename one of the two, or disable the plugin"
     shop.write({".cli/commands/db/drop/command.json": "{"})
     done = shop.run("self", "lint")
     assert done.status == 1

@@ -48,7 +48,7 @@ def test_what_is_somebodys_stays(made: Made, tmp_path: Path) -> None:
     goes, _, stays = done.stdout.partition("will stay:\n")
     for path in (links / "acme", made.launcher, made.root / "cli.lock"):
         assert f"  {path}\n" in goes
-    assert f"  {made.root}: all other files in it\n" in stays
+    assert f"  all other files in {made.root}\n" in stays
     assert done.stdout.endswith("uninstalled acme\n")
     assert files_of(made.root) == {*MINE, "commands/demo/hello/main.sh", "core/cli.json"}
     assert os.listdir(links) == []

@@ -110,7 +110,7 @@ def test_a_tracked_launcher_is_not_used(team: Team) -> None:
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
         f"cli: {team.repository.url}: core/acme is in the way of this machine's launcher; "
-        "remove it there with git rm core/acme, or use --name\n"
+        "run git rm core/acme in the source, or use --name\n"
     )
     assert not team.root.exists()
     assert team.init("", "--name", "zed").status == 0

@@ -90,7 +90,7 @@ def test_the_programs_own_checkout_is_for_update(install: Callable[..., Made]) -
     made = install({"pyproject.toml": '[project]\nname = "cli-host"\n'})
     (made.root / ".git").mkdir()
     said = f"self sync cannot update the program's own checkout {made.root}"
-    said += "; update it with: cli self update"
+    said += "; update the checkout with: cli self update"
     assert made.run("self", "sync").all == (1, "", f"cli: {said}\n")
 
 
@@ -155,8 +155,8 @@ def test_personal_changes_of_plugins_are_not_shared(team: Team, tmp_path: Path) 
     done = run("self", "plugin", "remove", "ops")
     assert (done.status, done.stderr) == (
         1,
-        "acme: ops: your team's registry.json lists it; disable it, or remove it from that file "
-        "for everybody\n",
+        "acme: ops: your team's registry.json lists it; disable the plugin, or remove it from "
+        "registry.json for everybody\n",
     )
     assert run("self", "plugin", "remove", "own").status == 0
     assert team.status() == ""
@@ -203,7 +203,7 @@ def test_a_linked_directory_is_not_for_the_team(team: Team, tmp_path: Path) -> N
     refused = (
         2,
         "",
-        "acme: --team cannot be used with a directory; share it as a git repository\n",
+        "acme: --team cannot be used with a directory; add a git repository instead\n",
     )
     assert run("self", "plugin", "add", str(own), "--team").all == refused
     assert run("self", "plugin", "add", str(own)).status == 0

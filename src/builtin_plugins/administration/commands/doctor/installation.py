@@ -88,7 +88,7 @@ def settings(subject: Subject) -> Iterator[Finding]:
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
     for path in (os.path.join(root, name) for name in _UNREAD_SETTINGS):
         if os.path.isfile(path):
-            yield finding(f"{path} is not read", f"move its lines to {file}")
+            yield finding(f"{path} is not read", f"move the lines of this file to {file}")
     if session.safe:
         return
     ours = session.installation.run_variables((session.program,))
@@ -131,7 +131,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
             yield finding(plugin.broken, "fix this file")
         elif plugin.broken:
             text = f"plugin {plugin.full_name} is broken: {plugin.broken}"
-            yield finding(text, f"fix it, or: {call} disable {plugin.name}")
+            yield finding(text, f"fix the plugin, or: {call} disable {plugin.name}")
     for entry in effective_registry(subject.plugins_dir).entries.values():
         if entry.enabled and not make_source(entry).is_present(subject.plugins_dir):
             back = "put them back" if entry.is_users_directory else f"{call} sync"

@@ -41,7 +41,8 @@ class Lint:
 
     `count` is the number of definitions read. `shell_scripts` lists the entrypoints that a shell
     runs. `help` maps "script" to the commands whose script handles `--help`, and "page" to those
-    for which `--help` shows the help page. Variables that settings.conf assigns are defined.
+    for which `--help` shows the help page. Variables that settings.conf assigns
+    are treated as defined.
     """
 
     def __init__(self, session: Session) -> None:
@@ -63,7 +64,7 @@ class Lint:
         yield from self._shadowed(projects)
 
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
-        """Yield the commands that others of the same name hide; in a project, these are hints."""
+        """Yield each command that another of the same name hides; in a project, as a hint."""
         catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
         found = contents(catalog, (), deep=True)
@@ -74,7 +75,7 @@ class Lint:
                 winner = one.definition.file or f"plugin {one.plugin}"
             for place in one.shadows:
                 text = f"{' '.join(one.words)} is hidden by {winner}"
-                problem = Problem(place, text, "rename one of them, or disable the plugin")
+                problem = Problem(place, text, "rename one of the two, or disable the plugin")
                 yield Finding("shadowed", problem, hint=place.startswith(roots))
 
     def directory(self, directory: str) -> Iterator[Finding]:

@@ -20,7 +20,7 @@ from host.run.process import start_of
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
-_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # no-shebang covers SC2148
+_OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # see the rule no-shebang
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
@@ -51,7 +51,7 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
     for name, value in definition.envs.items():
         if (name in secrets or is_secret(name)) and value and "$" not in value:
             text = "looks like a secret, which every reader of this file can see"
-            remedy = 'put a reference to it into "secrets", or set it in the environment'
+            remedy = 'set the secret in the environment, or put a reference to it into "secrets"'
             yield Finding("secret", Problem(definition.file, text, remedy, f"envs.{name}"))
 
 
@@ -77,7 +77,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         problems.append(error.problem)
     yield from (Finding("variables", one) for one in problems)
     texts = [("env_files", text) for text in definition.env_files]
-    if not (layers.missing or layers.unasked):  # else unread files may define the names
+    if not (layers.missing or layers.unasked):  # otherwise, unread files may define the names
         texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
     for key, text in texts:
         names: dict[str, None] = {}

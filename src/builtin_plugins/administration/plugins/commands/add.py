@@ -69,7 +69,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts or None)
     there = _former(session, wanted.entry)
     if team and wanted.entry.is_users_directory:
-        raise UsageError("--team cannot be used with a directory", "share it as a git repository")
+        raise UsageError("--team cannot be used with a directory", "add a git repository instead")
     # The wheel at the same path may have changed, so it is read again.
     if there and not make_source(there).is_one_version and _is_present(session, there):
         if team:
@@ -115,7 +115,7 @@ def _add_staged(
 
 
 def _former(session: Session, wanted: Entry) -> Entry | None:
-    """Return the installed plugin of that name; without a name, one from the same source.
+    """Return the installed plugin that `wanted` names; without a name, one from its source.
 
     Raises PluginError if the plugin of that name has another source, unless a package would replace
     a package.

@@ -29,9 +29,9 @@ def command(session: Session, name: str, yes: bool) -> None:
         kept = remove(entry, tx)
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:
-        session.show_lines(f"its files are untouched: {entry.source}")
+        session.show_lines(f"the plugin's files are untouched: {entry.source}")
     elif kept:
-        session.show_lines(f"its files are kept: {kept}")
+        session.show_lines(f"the plugin's files are kept: {kept}")
     if entry.name in tx.left:
         raise tx.left[entry.name]
 

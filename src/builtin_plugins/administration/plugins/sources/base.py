@@ -47,19 +47,22 @@ class PluginSource:
     def __init__(self, entry: Entry) -> None:
         self.address = entry.source
         self.entry = entry
-        with suppress(UsageError):  # a plugin that cannot be fetched can still be removed
+        with suppress(UsageError):  # a plugin with an invalid source can still be removed
             self.entry = entry.replaced(source=self.stored(entry.source))
 
     # These members convert a source between its form in SOURCE and its form in the registry.
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
-        """Return the address for `text` (not a path), "" if this kind does not accept it."""
+        """Return the address for `text` (not a path), "" if this kind of source does not accept it.
+
+        For `user/repo`, `site` names the host, by default GitHub; `ssh` selects an ssh address.
+        """
         return ""
 
     @staticmethod
     def address_of_directory(path: str) -> str:  # noqa: ARG004 - for overriding
-        """Return the address for the directory at `path`, "" if this kind does not accept it."""
+        """Return the address for a directory, "" if this kind of source does not accept it."""
         return ""
 
     @staticmethod
@@ -69,7 +72,7 @@ class PluginSource:
 
     @property
     def argument(self) -> str | None:
-        """Return the SOURCE from which `add` makes the entry, None if the source needs no check."""
+        """Return the SOURCE that `checked_entry` checks, None if no check is necessary."""
         return self.entry.source or None
 
     @property
@@ -86,7 +89,7 @@ class PluginSource:
     def described(
         self, entry: Entry, tx: Transaction, root: str, called: str = ""
     ) -> PluginContents:
-        """Return the staged version in the directory `root`, its entry completed from plugin.json.
+        """Return the staged version in `root`, with its entry completed from plugin.json.
 
         Problems name the source as `called`, not as `root`, because the staging directory `root`
         no longer exists when the user reads them.
@@ -100,7 +103,7 @@ class PluginSource:
             if not (
                 found.commands or found.has_python or found.problems or is_python_project(root)
             ):
-                bare = read_contents(plugin.replaced(scripts={}))  # treats scripts as commands
+                bare = read_contents(plugin.replaced(scripts={}))  # with {}, scripts are commands
                 if bare.commands and plugin.scripts is None:
                     found = bare.replaced(entry=plugin.entry.replaced(scripts={}))
         except HostError as error:
@@ -151,7 +154,10 @@ class PluginSource:
     # so it runs before the registry is locked; an error in the second step runs the `undo` steps.
 
     def prepare_install(self, tx: Transaction, *, force: bool) -> None:
-        """Do the slow part of `install` before the registry is locked. Raises HostError."""
+        """Do the slow part of `install` before the registry is locked. Raises HostError.
+
+        With `force`, the plugin may define commands that already exist.
+        """
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         """Make the entry's version the current one; its files are already in `.versions`."""

@@ -92,7 +92,7 @@ def read_file(git: Git, address: str, name: str) -> bytes:
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
-    """Return the commit (or its first digits) that `ref` names, and whether `ref` is fixed."""
+    """Return the commit (or its first digits) of `ref`, and whether `ref` is a tag or commit."""
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]

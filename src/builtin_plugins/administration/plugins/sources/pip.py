@@ -170,7 +170,8 @@ class PipSource(PluginSource):
     def prepare_install(self, tx: Transaction, *, force: bool) -> None:
         """Install the wheel and its requirements into a copy of the environment, then check it.
 
-        The distributions that this program itself needs keep their versions.
+        The distributions that this program itself needs keep their versions. With `force`, the
+        plugin may define commands that already exist.
         """
         complete_import_path()
         wheel, directory = self._wheel(tx)
@@ -203,7 +204,7 @@ class PipSource(PluginSource):
         if distributions.find_distribution(name) is not None:
             copy = self._copy = tx.copy_venv()
             copy.change(tx.installer, "uninstall", "--yes", name)
-            check_starts(copy.python, f"without {name}, this program")
+            check_starts(copy.python, f"this program without {name}")
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         if self._copy:
@@ -217,7 +218,7 @@ def _checkout(tx: Transaction) -> str:
 
 
 def _staged(path: str, entry: Entry) -> PluginContents:
-    """Return the plugin in a wheel, its entry completed. Raises HostError for an unusable wheel."""
+    """Return a wheel's plugin with a completed entry. Raises HostError for an unusable wheel."""
     found = read_wheel(path, entry)
     name = found.entry.name
     if not found.names:

@@ -26,7 +26,7 @@ def parse_requirement(text: str) -> Requirement:
 
 
 def _requirement(text: str) -> Requirement | None:
-    """Return a requirement without markers, None for any other text."""
+    """Parse `text`; return None if it is not a requirement or has an environment marker."""
     try:
         found = Requirement(text)
     except InvalidRequirement:

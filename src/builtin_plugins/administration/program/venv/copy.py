@@ -117,7 +117,11 @@ def drop_abandoned_copy() -> None:
 
 
 def venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
-    """Hold the file lock that all changes to the environment share. Raises OperationError."""
+    """Hold the file lock that all changes to the environment share.
+
+    If another process holds the lock, `on_wait` is called with a message; without `on_wait`, the
+    lock must be free. Raises OperationError if the other process keeps the lock.
+    """
     return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), on_wait)
 
 

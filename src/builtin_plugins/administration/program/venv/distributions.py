@@ -101,7 +101,7 @@ def check_change(name: str, copy: str) -> None:
 def _needed_names() -> dict[str, str]:
     """Map the top-level modules of this program and its requirements to their distributions."""
     names = dict(_OWN_NAMES)
-    for name in protected():  # some may be in other environments on sys.path
+    for name in protected():  # some of these packages may be in other environments on sys.path
         for file in getattr(find_distribution(name), "files", None) or ():
             if top := file.parts[0].partition(".")[0]:
                 names.setdefault(top.casefold(), name)

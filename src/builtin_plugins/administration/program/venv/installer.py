@@ -68,7 +68,10 @@ class Installer(NamedTuple):
         return self._run([*uv, *arguments], called, given)
 
     def _run(self, command: Sequence[str], called: str, given: str = "") -> str:
-        """Run a command in this program's environment, outside any project of the caller."""
+        """Run a command in this program's environment, outside any project of the caller.
+
+        `given` is written to its stdin. Error messages name the command as `called`.
+        """
         own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
         own |= {"PIP_NO_INPUT": "1", "PYTHONUTF8": "1"}
         stdin, held = given.encode(), self.held

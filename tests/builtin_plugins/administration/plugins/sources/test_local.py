@@ -55,7 +55,7 @@ def test_a_directory_is_linked_and_live(install: Install, tmp_path: Path) -> Non
     )
     assert plugin(made, "update").stdout == "acme: edits take effect at once\n"
     removed = plugin(made, "remove", "acme")
-    assert removed.stdout == f"removed acme\nits files are untouched: {source}\n"
+    assert removed.stdout == f"removed acme\nthe plugin's files are untouched: {source}\n"
     assert (source / "demo/hi/main.sh").exists()
     assert made.run("demo", "hi").status == 2
     assert visible(made) == ["registry.json"]

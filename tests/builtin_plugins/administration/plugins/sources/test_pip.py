@@ -199,7 +199,7 @@ def test_a_wheel_with_files_of_another_distribution(with_uv: Environment) -> Non
     assert plugin(made, "add", str(path)).all == (
         1,
         "",
-        f"cli: {path.name}: not a valid wheel: its RECORD lists idna/__init__.py, which the "
+        f"cli: {path.name}: not a valid wheel: RECORD lists idna/__init__.py, which the "
         "wheel does not contain\n",
     )
     assert made.run("demo", "hi").all == (0, "hi\n", "")
@@ -277,7 +277,7 @@ def test_a_removal_that_would_take_files_of_this_program(with_uv: Environment) -
     last = done.stderr.splitlines()[-1]
     assert (done.status, last.partition(": ")[2].partition(":")[0]) == (
         1,
-        "without acme-cli, this program does not start",
+        "this program without acme-cli does not start",
     )
     assert made.run("cloud", "disk").stdout == "disk 1.0\n"
     record.write_text(text)
