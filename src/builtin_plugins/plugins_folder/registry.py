@@ -2,10 +2,10 @@
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "scripts", "pinned", "versions", "removing"}]}
+     "enabled", "dev", "scripts", "pinned", "versions", "unfinished"}]}
 
 `kind` is git, local, archive or pip. `pinned`, `versions` (kept for a rollback, oldest first) and
-`removing` (an installation or a removal is not finished) are managed by this program; unknown
+`unfinished` (an installation or a removal is not finished) are managed by this program; unknown
 keys are preserved. Nothing read here is trusted: each entry is checked before it is used.
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
@@ -71,7 +71,7 @@ class Entry(Record):
     dev: bool = False
     scripts: Mapping[str, str] | None = None
     pinned: bool = False
-    removing: bool = False
+    unfinished: bool = False
     versions: tuple[str, ...] = ()
 
     @property

@@ -5,16 +5,17 @@ registry's `Entry`; only `add` also knows the login in the address that the user
 Fetching stages a `PluginContents`: its entry, and its contents read from the files. `preview` shows
 that version, `check_collisions` compares it with other plugins, and `install` makes it current.
 
-A file lock on `plugins/` guards the registry. It is taken twice: to start (`transaction`), and to
-install and write (`registry_transaction`). The registry may change in between. If a change is
-killed, the next command calls `reconcile`, which repairs what is left:
+A file lock on `plugins/` guards the registry. It is taken twice: to start (`begin_transaction`),
+and to install and write (`commit_transaction`). The registry may change in between. If a change is
+killed, the next change, or the next start that finds an outdated lock, calls `reconcile`, which
+repairs what is left:
 
     killed while fetching        the staging directory is removed
     killed while installing      the link and the version are removed, and the entry if it has
-                                 `removing`; a package that is already installed is kept
+                                 `unfinished`; a package that is already installed is kept
     killed while updating        the link leads to the old version again; the new one is removed;
                                  the entry of a package becomes that of the installed version
-    killed while removing        the removal is finished, because the entry has `removing`
+    killed while removing        the removal is finished, because the entry has `unfinished`
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import Transaction, registry_transaction
+from builtin_plugins.administration.plugins.transaction import Transaction, commit_transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
@@ -52,18 +52,21 @@ def install(
 ) -> bool:
     """Make the staged version of a plugin the current one.
 
-    The entry of a package or of a new linked directory is first marked with `removing`, so that the
-    next change can repair an interrupted installation. Other plugins need no mark, because their
-    new version is only a directory.
+    The entry of a package or of a new linked directory is first marked with `unfinished`, so that
+    the next change can repair an interrupted installation. Other plugins need no mark, because
+    their new version is only a directory.
 
     With `force`, a package may define commands that already exist. With `team`, the entry goes into
     the registry that a team shares. Returns False, and changes nothing, if another process has just
-    installed the same version. Raises HostError if the plugin breaks this program, if it overrides
-    commands of other plugins, or if it is `new` and its name is taken.
+    installed the same version.
+
+    Raises HostError if a package breaks this program or overrides commands of other plugins (for
+    other kinds, the caller has called `check_collisions`), or if the name of a `new` plugin is
+    taken.
     """
     source, wanted = make_source(entry), (*entry.source_and_ref, entry.version_dir)
     source.prepare_install(tx, force=force)
-    with registry_transaction(tx) as (registry, undo):
+    with commit_transaction(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
         same = there and (*there.source_and_ref, there.version_dir) == wanted
         if same and source.is_present(tx.plugins_dir):
@@ -78,12 +81,12 @@ def install(
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
         if entry.is_package or (there is None and entry.is_users_directory):
-            registry.put((there or entry).replaced(removing=True), team=team)
+            registry.put((there or entry).replaced(unfinished=True), team=team)
             write_registry(tx.plugins_dir, registry)
         _keep(tx, entry, undo)
         source.install(tx, undo)
         registry.put(entry, team=team)
-    if problem := tx.left.get(entry.name):
+    if problem := tx.unremoved.get(entry.name):
         tx.session.messages.warn(str(problem))
     return True
 
@@ -110,7 +113,7 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 def remove(entry: Entry, tx: Transaction) -> str:
     """Remove a plugin; return the new path of its only copy, "" if there is another copy.
 
-    The entry is first marked with `removing`, so that the next change can finish an interrupted
+    The entry is first marked with `unfinished`, so that the next change can finish an interrupted
     removal.
     """
     if read_registry(tx.plugins_dir).is_shared(entry.name):
@@ -118,10 +121,10 @@ def remove(entry: Entry, tx: Transaction) -> str:
         raise PluginError(what, "disable the plugin, or remove it from registry.json for everybody")
     source = make_source(entry)
     source.prepare_removal(tx)
-    with registry_transaction(tx) as (registry, undo):
+    with commit_transaction(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
             undo.callback(write_registry, tx.plugins_dir, read_registry(tx.plugins_dir))
-            registry.put(there.replaced(removing=True))
+            registry.put(there.replaced(unfinished=True))
             write_registry(tx.plugins_dir, registry)
         kept = source.remove(tx, undo)
         registry.drop(entry.name)

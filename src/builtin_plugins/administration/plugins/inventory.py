@@ -53,7 +53,7 @@ class KnownPlugin(Record):
 
         commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
-        del fields["versions"], fields["removing"]
+        del fields["versions"], fields["unfinished"]
         return {
             **fields,
             "source": masked_text(self.entry.source) or None,

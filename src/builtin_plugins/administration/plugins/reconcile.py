@@ -70,7 +70,7 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     registry = read_registry(plugins_dir)
     if not registry.exists:  # use the last intact registry
         registry = effective_registry(plugins_dir)
-    _finish_removals(plugins_dir, registry)
+    _settle_unfinished(plugins_dir, registry)
     left = {}
     for name in sorted({*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}):
         if is_plugin_name(name) and name not in registry.refused:
@@ -97,17 +97,17 @@ def _clear(plugins_dir: str) -> None:
     remove_abandoned(plugins_dir)
 
 
-def _finish_removals(plugins_dir: str, registry: Registry) -> None:
+def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
     """Finish interrupted removals, undo interrupted first installations, and repair updates.
 
     If a package is still or already installed, its entry becomes that of the installed version.
     """
-    for entry in [one for one in registry.entries.values() if one.removing]:
+    for entry in [one for one in registry.entries.values() if one.unfinished]:
         if entry.is_package and (version := _installed_version(entry.name)):
             store = store_of(plugins_dir, entry.name)
             kept = [entry, *map(read_kept_entry, map(store.path, store.versions()))]
             found = next((one for one in kept if one and one.version == version), entry)
-            registry.put(found.replaced(removing=False, enabled=entry.enabled))
+            registry.put(found.replaced(unfinished=False, enabled=entry.enabled))
         else:
             set_aside(plugins_dir, entry.name, ExitStack())
             registry.drop(entry.name)

@@ -1,10 +1,10 @@
 """A change to plugins: a staging directory, and exclusive access to the registry.
 
-staged_change           a staging directory anywhere; locks nothing, commits nothing
-transaction             the same in `plugins/`, after a cleanup under the file lock; the block
-                        itself holds no lock, so that downloads and questions block nobody
-registry_transaction    holds the file lock during the block and commits at its end, by
-                        writing the registry
+staged_change         a staging directory anywhere; locks nothing, commits nothing
+begin_transaction     the same in `plugins/`, after a cleanup under the file lock; the block itself
+                      holds no lock, so that downloads and questions block nobody
+commit_transaction    holds the file lock during the block and commits at its end, by writing the
+                      registry
 """
 
 import os
@@ -37,14 +37,14 @@ class Transaction:
 
     `area` is a private directory on the file system of `plugins/`; it is removed when the change
     ends. `seconds` limits each download, git call or pip run. `exits` is closed when the change
-    ends. `left` has an error for each plugin with a former version that cannot be removed.
+    ends. `unremoved` has an error for each plugin with a former version that cannot be removed.
     """
 
     session: Session
     area: str
     seconds: float
     exits: ExitStack
-    left: dict[str, OperationError] = field(default_factory=dict)
+    unremoved: dict[str, OperationError] = field(default_factory=dict)
 
     @property
     def messages(self) -> Messages:
@@ -82,11 +82,11 @@ def staged_change(session: Session, directory: str, seconds: float) -> Iterator[
 
 
 @contextmanager
-def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
+def begin_transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
     """Remove the leftovers of interrupted changes, then yield a change in `plugins/`.
 
     `plugins/` is locked during the removal, but not in the block. The end of the block commits
-    nothing: see `registry_transaction`.
+    nothing: see `commit_transaction`.
 
     An OSError becomes an OperationError. Raises HostError if the registry cannot be read, because
     nothing may change then.
@@ -104,11 +104,11 @@ def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Tr
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, STAGE)):
             where = plugins_dir  # the staging directory no longer exists
-        raise OperationError(f"{where}: {failure.strerror}; nothing was changed") from None
+        raise OperationError(f"{where}: {failure.strerror}") from None
 
 
 @contextmanager
-def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
+def commit_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
     """Lock `plugins/`, reconcile it with the registry, and yield the registry and the undo steps.
 
     The lock is held until the end. The end of the block commits: it writes the registry. If the
@@ -125,4 +125,4 @@ def registry_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]
                 write_registry(plugins_dir, registry)
         finally:
             with suppress(OSError, HostError):  # the next change reconciles again
-                tx.left.update(reconcile(plugins_dir))
+                tx.unremoved.update(reconcile(plugins_dir))

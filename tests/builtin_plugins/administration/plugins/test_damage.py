@@ -240,10 +240,10 @@ def test_a_marked_removal_is_finished_by_the_next_command(two: Made) -> None:
     assert set(listed(two)) == {"one", "two", "three", "dropped"}
     for name in ("three", "dropped"):
         before, here, after = path.read_text().partition(f'"name": "{name}",')
-        marked = after.replace('"removing": false', '"removing": true', 1)
+        marked = after.replace('"unfinished": false', '"unfinished": true', 1)
         path.write_text(f"{before}{here}{marked}")
     assert two.run("both", "hi").stdout == "one\n"
     assert set(registry(two)) == set(listed(two)) == {"one", "two"}
     [kept] = (two.root / "plugins/.removed").iterdir()
     assert kept.name.startswith("dropped-")
-    assert '"removing": true' not in path.read_text()
+    assert '"unfinished": true' not in path.read_text()

@@ -9,8 +9,8 @@ from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.team_catalogue import listed_plugin
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
-    registry_transaction,
-    transaction,
+    begin_transaction,
+    commit_transaction,
 )
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, read_registry
@@ -73,13 +73,13 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     # The wheel at the same path may have changed, so it is read again.
     if there and not make_source(there).is_one_version and _is_present(session, there):
         if team:
-            with transaction(session) as tx, registry_transaction(tx) as (registry, _):
+            with begin_transaction(session) as tx, commit_transaction(tx) as (registry, _):
                 registry.put(there, team=True)
             session.show_lines(f"{there.name} is in plugins/registry.json; commit that file")
             return
         session.show_lines(f"{_installed(session, there)}{make_source(there).name_hint}")
         return
-    with transaction(session, timeout) as tx:
+    with begin_transaction(session, timeout) as tx:
         tx.messages.debug(f"fetching {wanted.entry.source}")
         staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
         _add_staged(staged, tx, team=team, force=force, yes=yes)

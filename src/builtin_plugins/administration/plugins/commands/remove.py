@@ -5,7 +5,7 @@ import os
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
-from builtin_plugins.administration.plugins.transaction import transaction
+from builtin_plugins.administration.plugins.transaction import begin_transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
@@ -19,7 +19,7 @@ def command(session: Session, name: str, yes: bool) -> None:
     The files of a linked plugin are never touched. A directory that was dropped into
     plugins/ is moved to plugins/.removed. A package is uninstalled with pip.
     """
-    with transaction(session) as tx:
+    with begin_transaction(session) as tx:
         plugin = _to_remove(session, name)
         entry = plugin.entry
         if entry.is_package and plugin.state != "missing":
@@ -32,8 +32,8 @@ def command(session: Session, name: str, yes: bool) -> None:
         session.show_lines(f"the plugin's files are untouched: {entry.source}")
     elif kept:
         session.show_lines(f"the plugin's files are kept: {kept}")
-    if entry.name in tx.left:
-        raise tx.left[entry.name]
+    if entry.name in tx.unremoved:
+        raise tx.unremoved[entry.name]
 
 
 def _to_remove(session: Session, name: str) -> KnownPlugin:

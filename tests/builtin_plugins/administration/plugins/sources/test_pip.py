@@ -560,7 +560,7 @@ def test_an_update_that_is_killed(with_uv: Environment) -> None:
         assert made.run("cloud", "py").stdout == f"py {version}\n"
         assert listed(made)["acme-cli"]["version"] == version
         assert registry(made)["acme-cli"]["version"] == version
-        assert registry(made)["acme-cli"]["removing"] is False
+        assert registry(made)["acme-cli"]["unfinished"] is False
     assert plugin(made, "update", "acme-cli").stdout == "acme-cli: 2.0 is the newest version\n"
     assert plugin(made, "rollback", "acme-cli").status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
