@@ -82,7 +82,7 @@ def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str
 
 
 def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
-    """Return `text` and its indicators, wrapped after `column`; without a terminal, as one line."""
+    """Return the lines of `text` and `marks`, which begin in `column`; one line if no terminal."""
     marks = [printable(mark) for mark in marks]
     if terminal.is_interactive:
         lines = wrap(" ".join([printable(text), *marks]), terminal.width - column)

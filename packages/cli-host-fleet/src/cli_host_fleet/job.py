@@ -120,7 +120,10 @@ class Job:
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        """Return the argv before the arguments, and the LIBRARY of run.sh; raises RefusedError."""
+        """Return argv without the arguments, and the value of LIBRARY for run.sh.
+
+        Raises RefusedError.
+        """
         raise NotImplementedError
 
     def _environment_there(

@@ -46,8 +46,8 @@ def shipped(
 ) -> dict[str, str]:
     """Return the environment for a command that is shipped to the directory `place`.
 
-    A variable of the caller is sent only if a source also names it or if it is in `given`, which
-    holds the inventory's variables and the requested ones.
+    A variable of the caller's environment is sent only if it overrides one of the command's sources,
+    such as a `.env` file, or if it is in `given`: the inventory's and the explicitly sent variables.
     """
     words = {one.name: one.value for one in variables if one.name in _WORDS}
     sources = {one.name: one.value for one in variables if one.rank > CALLER}

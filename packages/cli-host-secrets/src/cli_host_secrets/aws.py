@@ -55,7 +55,7 @@ def _one_of(answer: Mapping[str, Any], name: str) -> str | Exception:
 
 
 def _text(secret: Mapping[str, Any]) -> str:
-    """Return the text of a secret; aws prints a binary secret in base64."""
+    """Return a secret as text; a binary secret, which aws prints in base64, is decoded."""
     if "SecretBinary" in secret:
         return base64.b64decode(secret["SecretBinary"]).decode("utf-8", "surrogateescape")
     return str(secret.get("SecretString", ""))

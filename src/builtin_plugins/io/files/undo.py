@@ -1,4 +1,4 @@
-"""Undo failed changes, protect them from signals, and report failures in one line."""
+"""Protect changes from signals, undo failed ones, and report each failure in one line."""
 
 import os
 import signal
