@@ -40,7 +40,7 @@ class Host:
 
 
 def login(host: Host) -> str:
-    """Return USER@HOST, or HOST if ssh decides the user."""
+    """Return USER@HOST, or HOST if ssh chooses the user."""
     return f"{host.user}@{host.name}" if host.user else host.name
 
 

@@ -31,7 +31,7 @@ _SHIPPED = (  # an explicit list, because a checkout also contains other files
 
 
 class ShippedFile(NamedTuple):
-    """A file that the package ships at `original`; `relative` is its path inside an installation."""
+    """A file that the package ships at `original`; `relative` is its path in an installation."""
 
     relative: Path
     original: Path
