@@ -181,7 +181,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
 def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", program: str) -> Exec:
     """Return the process to execute for a script or binary. Raises the errors of `start_of`.
 
-    bash reads the shell library through BASH_ENV. The library's functions print the name `program`.
+    bash reads the shell library through BASH_ENV. The library's messages begin with `program`.
     """
     start, env = start_of(file, environ), dict(environ)
     if start.loads_library and (library := shell_library(env["LIB_DIR"])):

@@ -69,7 +69,7 @@ def value_hash(value: str) -> str:
 def text_of(path: str, content: bytes, error: "type[HostError]") -> str:
     """Return a file's `content` as text without its BOM.
 
-    Raises `error` if the content is not UTF-8. The error has the line, except for UTF-16.
+    Raises `error` for UTF-16, and, with the number of the line, for text that is not UTF-8.
     """
     if is_utf_16(content):
         raise error(Problem(path, "is UTF-16", "save it as UTF-8"))
