@@ -125,4 +125,5 @@ def commit_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
                 write_registry(plugins_dir, registry)
         finally:
             with suppress(OSError, HostError):  # the next change reconciles again
-                tx.unremoved.update(reconcile(plugins_dir))
+                if reconcile(plugins_dir):  # a second try may remove the remaining versions
+                    tx.unremoved.update(reconcile(plugins_dir))
