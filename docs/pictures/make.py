@@ -307,11 +307,11 @@ class _Desk:
         subprocess.run(words, env=self.environ, check=True, capture_output=True)
 
     def _shown(self, *lines: str) -> str:
-        """Return command lines, each after a prompt and followed by its output."""
+        """Run command lines; return each after a prompt, followed by its output."""
         return "\n".join(f"{_PROMPT}{line}\n{self._run(line)}" for line in lines)
 
     def _run(self, line: str, until: re.Pattern[str] | None = None) -> str:
-        """Return what a command shows on a terminal until it ends or its output matches `until`."""
+        """Run a command on a terminal; return its output until it ends or matches `until`."""
         session = _Session(self.home, self.environ, ("-c", line))
         shown = session.read(until.search if until else lambda _: None)
         session.end()
@@ -340,7 +340,7 @@ class _Desk:
 
 
 class _Session:
-    """A bash on a terminal of its own."""
+    """A bash process on its own pseudo-terminal."""
 
     def __init__(
         self,

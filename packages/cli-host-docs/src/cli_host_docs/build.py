@@ -76,7 +76,7 @@ def _is_made(path: Path) -> bool:
 
 
 def _injected(file: Path, text: str) -> str:
-    """Return the file's text with `text` between the markers; raises OperationError."""
+    """Return the file's content with `text` between its markers; raises OperationError."""
     found = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", _read(file) or "", re.DOTALL)
     if found is None:
         raise OperationError(f"{file} has no markers", f"add two lines: {BEGIN}, {END}")

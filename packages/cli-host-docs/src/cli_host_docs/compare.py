@@ -75,7 +75,7 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
 
 
 def _by_key(arguments: Iterable[Argument]) -> dict[str, Argument]:
-    """Return options by name, and positional arguments by position."""
+    """Map options by their names, and positional arguments by their positions."""
     found, place = {}, 0
     for one in arguments:
         place += not one.option

@@ -25,21 +25,21 @@ def own_commands(program: Program) -> list[Command]:
 
 
 def value_of(record: Any, key: str, default: Any) -> Any:
-    """Return the value of `key` in a definition or an argument, or in its `extra`."""
+    """Return a definition's or argument's attribute `key`, or `extra[key]`, or else `default`."""
     missing = getattr(record, "extra", {}).get(key, default)
     value = getattr(record, key, missing)
     return default if value is None else value
 
 
 def usage(program: str, command: Command) -> str:
-    """Return the command line: `acme deploy <env> [--force]`."""
+    """Return a command's usage line, such as `acme deploy <env> [--force]`."""
     arguments = command.definition.args
     behind = [one.usage for one in arguments] if arguments else ["[args…]"]
     return " ".join([program, *command.words, *behind])
 
 
 def label(argument: Argument) -> str:
-    """Return the notation of an argument: `-n, --count N`, `--[no-]cache`, `<files...>`."""
+    """Return an argument's notation, such as `-n, --count N`, `--[no-]cache` or `<files...>`."""
     if not argument.option:
         return argument.usage
     name = argument.name
@@ -94,12 +94,15 @@ def secrets(definition: Definition) -> tuple[str, ...]:
 
 
 def requirements(definition: Definition) -> tuple[str, ...]:
-    """Return the programs that a command needs: `jq>=1.6`."""
+    """Return the programs that a command needs, such as `jq>=1.6`."""
     return texts(value_of(definition, "requires", ()))
 
 
 def examples(program: str, command: Command) -> list[tuple[str, str]]:
-    """Return command lines and descriptions; a line may begin with the command's last word."""
+    """Return the command line and the description of each example.
+
+    A line that begins with the command's last word gets the words before it.
+    """
     found = []
     for one in command.definition.examples:
         line = one["command"]

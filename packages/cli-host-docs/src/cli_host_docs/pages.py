@@ -52,7 +52,7 @@ Block = Heading | Paragraph | Code | Terms | Links
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page of the commands directly below `words`, or the first page, if `words` is ()."""
+    """The page of the commands directly below the category `words`; () means the first page."""
 
     program: str
     words: Words
@@ -65,7 +65,7 @@ class Page:
 
 
 def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
-    """Return the first page, and a page for each category or command that contains commands."""
+    """Return the first page, and one for each category, or command, with commands below it."""
     by_parent: dict[Words, list[Command]] = {}
     for command in commands:
         by_parent.setdefault(command.words[:-1], []).append(command)
@@ -89,7 +89,7 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
 
 
 def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
-    """Return all commands as one list."""
+    """Return one block that lists all commands, each with its usage and description."""
     name = program.name
     rows = tuple((facts.usage(name, one), one.definition.description) for one in commands)
     return [Terms(rows)]

@@ -137,7 +137,7 @@ class _Printed:
 
 
 def checksums(directory: str) -> dict[str, str]:
-    """Return the SHA-256 of each file below a command's folder, except `.env` files."""
+    """Return the SHA-256 of each file below a command's folder, except links and `.env*` files."""
     found = {}
     for path in sorted(Path(directory).rglob("*")):
         if path.is_file() and not path.is_symlink() and not path.name.startswith(".env"):

@@ -33,7 +33,7 @@ _LAST = 10  # further seconds for the hosts to end their commands, and for the v
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """Options of a run; times are in seconds, and 0 means no limit."""
+    """Options of a run; times are in seconds, and a `timeout` of 0 means no limit."""
 
     forks: int = 20
     serial: Amount | None = None
@@ -64,7 +64,7 @@ class View(Protocol):
 
 
 class _Guarded:
-    """An output whose `write` never raises, so that the run ends as usual."""
+    """Passes output on. An OSError is stored as `view.problem`, so that the run ends as usual."""
 
     def __init__(self, view: View, output: Output) -> None:
         self._view = view
@@ -143,7 +143,7 @@ class Fleet:
         self._engine.run(None)
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
-        """Connect to the waiting hosts in order, as long as fewer than `forks` are active."""
+        """Connect to waiting hosts, in order, until `forks` hosts are active."""
         while self._queue and len(self._running) < self._options.forks and not self._stops():
             host = self._queue.popleft()
             self._again.pop(host, None)
@@ -187,10 +187,11 @@ class Fleet:
             time.sleep(_TICK)
 
     def _catch_signals(self) -> Callable[[], None]:
-        """Record the first signal, which stops the run; a second one ends this process at once.
+        """Catch signals; return a function that restores the former handlers.
 
-        If the run does not stop, for example because nobody reads its output, the first signal
-        also ends this process. The hosts end their commands when this process has ended.
+        The first signal stops the run; the same signal again ends this process at once. If
+        the run does not stop, for example because nobody reads its output, the first signal also
+        ends this process. The hosts end their commands when this process has ended.
         """
 
         def note(number: int, _frame: object) -> None:

@@ -35,7 +35,7 @@ class Inventory:
 
 
 def read_inventory(file: str, config: str) -> Inventory:
-    """Return the inventory in `file` (JSON, or a program that prints it); "" means ssh_config."""
+    """Return the inventory in `file` (JSON or a program that prints it), or for "" ssh_config's."""
     if not file:
         return Inventory({name: Host(name) for name in _possible(ssh_config.names(config))})
     printed = _run(file) if os.access(file, os.X_OK) else _read(file)
@@ -127,7 +127,7 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
 
 
 def _travels(name: str, value: Any) -> bool:
-    """Return whether a variable is for commands: `ansible_…` variables configure the connection."""
+    """Return whether commands get a variable; `ansible_…` ones only configure connections."""
     named = _VARIABLE.fullmatch(name) and not name.startswith(_CONNECTION)
     return bool(named) and value is not None and "\0" not in str(value)
 

@@ -41,7 +41,7 @@ class Order:
 
 
 def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
-    """Return the command with which `words` start, and its arguments; raises UsageError."""
+    """Return the command that `words` begin with, and its arguments; raises UsageError."""
     command = program.find(words)
     return command, words[len(command.words) :]
 
@@ -95,7 +95,7 @@ class Job:
     def names(self) -> list[str]:
         """Return the names of all variables that would reach a host.
 
-        Raises HostError: if a host would be refused, OperationError, which has the run's status.
+        Raises HostError; if a host would be refused, OperationError (exit status 1, as in a run).
         """
         found: set[str] = set()
         for host in self.hosts.values():
@@ -120,10 +120,7 @@ class Job:
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        """Return argv without the arguments, and the value of LIBRARY for run.sh.
-
-        Raises RefusedError.
-        """
+        """Return argv without the arguments, and LIBRARY for run.sh; raises RefusedError."""
         raise NotImplementedError
 
     def _environment_there(
@@ -145,12 +142,15 @@ class Job:
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        """Return the variables to send; raises RefusedError."""
+        """Return the variables to send to a host: `given` and some of `found`, the command's.
+
+        Raises RefusedError if a required variable is missing or invalid.
+        """
         raise NotImplementedError
 
 
 class ShippedJob(Job):
-    """Ships the command's folder and core/lib to the host."""
+    """Ships the command's folder and core/lib to each host, and runs the command there."""
 
     def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
         super().__init__(program, order, hosts)
@@ -236,7 +236,7 @@ def there(path: str, facts: Facts) -> str:
 
 
 def _start(command: Command) -> tuple[list[str], bool]:
-    """Return how to start the entrypoint (see `start_of`); raises FleetError."""
+    """Call `start_of` for the entrypoint; raises FleetError if it cannot be shipped."""
     file = os.path.join(command.directory, command.definition.entrypoint)
     try:
         if not command.directory:

@@ -10,7 +10,7 @@ _CHUNK = 1 << 16
 
 
 class Lines:
-    """One stream of one host. `write` receives whole lines; a very long one arrives in pieces."""
+    """One stream of one host. Calls `write` with whole lines, or pieces of a very long line."""
 
     def __init__(self, prefix: bytes, write: Callable[[bytes], None]) -> None:
         self._prefix = prefix

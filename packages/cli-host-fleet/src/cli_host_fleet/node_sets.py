@@ -65,7 +65,7 @@ class _Groups(GroupResolver):  # type: ignore[misc]
 
 
 def _configured() -> list[str]:
-    """Return ClusterShell's own group files, without the sample that pip installs."""
+    """Return the paths of ClusterShell's group files, without the sample that pip installs."""
     sample = os.path.join(sys.prefix, "etc", "clustershell")
     paths: list[str] = config_paths("groups.conf")
     return [path for path in paths if os.path.dirname(path) != sample or sys.prefix == "/usr"]
@@ -78,10 +78,10 @@ def names_of(
     failed: Callable[[], list[str]],
     login: str = "",
 ) -> dict[str, str]:
-    """Return the hosts in `wanted` except those in `left_out`; raises FleetError.
+    """Map each host in `wanted` but not in `left_out` to the user to log in as.
 
-    The values are the users to log in as: the one before `@` in `wanted`, or `login`, or the
-    user of the last run, or "" for ssh's default. `failed` returns the hosts of `@failed`, with
+    That is the user before `@` in `wanted`, else `login`, else for `@failed` the user of the last
+    run, else "" for ssh's default. Raises FleetError. `failed` returns the hosts of `@failed`, with
     users before `@`, and may raise FleetError.
     """
     last: dict[str, str] = {}
@@ -110,6 +110,6 @@ def names_of(
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return a set without users and IPv6 brackets, and its USER@PART pairs."""
+    """Return a set without users and IPv6 brackets, and a pair for each `USER@HOSTS` in it."""
     text = _IPV6.sub(r"\1", text)
     return _LOGIN.sub(r"\2", text), _LOGIN.findall(text)

@@ -13,9 +13,9 @@ from host import Program
 
 
 def outcome(program: Program, fleet: Fleet, view: View, results: Iterable[Result]) -> int:
-    """Return the exit status, and report an error of the output.
+    """Return the exit status of a run; print an error if its output could not be written.
 
-    A signal that stopped the run ends this process; if stdout's reader is gone, SIGPIPE does.
+    If a signal stopped the run, end this process by it, or by SIGPIPE if stdout's reader is gone.
     """
     problem = view.problem
     if problem and problem.errno != errno.EPIPE:

@@ -12,7 +12,7 @@ from host import printable
 
 
 def preview(job: Job, options: Options, form: str) -> str:
-    """Return the hosts in their batches, the files and the names of the variables."""
+    """Return the hosts by batch, the files and the names of variables, as text or JSON (`form`)."""
     batches = [list(batch) for batch in rollout.batches(list(job.hosts), options.serial)]
     plan: dict[str, Any] = {
         "command": job.masked_words(),

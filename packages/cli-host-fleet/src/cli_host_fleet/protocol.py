@@ -1,4 +1,4 @@
-"""The bytes of a connection, without I/O, so that every split of the stream can be tested.
+"""Encode and parse the bytes of a connection, without I/O, so that tests can split them anywhere.
 
 The host greets on stdout; then the controller sends items, each ended by NUL. On stderr, the host
 mixes reports with the command's own bytes; each report begins with the run's nonce.
@@ -50,7 +50,7 @@ class Facts:
 
 
 class Greeting:
-    """Finds a greeting in stdout; `noise` is the login's output before the greeting."""
+    """Finds the host's greeting in ssh's stdout; `noise` is what the login printed before it."""
 
     def __init__(self) -> None:
         self.noise = b""
@@ -58,7 +58,7 @@ class Greeting:
         self._fields = b""
 
     def feed(self, data: bytes) -> tuple[Facts | None, bytes]:
-        """Return the facts, or None until they are complete, and the bytes after them."""
+        """Return the host's facts (None until they are complete) and the bytes that follow them."""
         if not self._found:
             self.noise += data
             before, mark, data = self.noise.partition(MARK)
@@ -88,7 +88,7 @@ class Reports:
         self._rest = b""
 
     def feed(self, data: bytes) -> tuple[bytes, list[str]]:
-        """Return the command's bytes and the reports that are complete."""
+        """Split `data` into the command's output and complete reports; buffer an incomplete one."""
         data = self._rest + data
         kept: list[bytes] = []
         reports: list[str] = []
@@ -109,7 +109,7 @@ class Reports:
         return b"".join(kept), reports
 
     def rest(self) -> bytes:
-        """Return the bytes still buffered when the stream ends: they are not a complete report."""
+        """At the end of the stream, return the buffered bytes: output, because no report ended."""
         return self._rest if not self._greetings else b""
 
     def _keep(self, text: bytes, kept: list[bytes]) -> None:
@@ -143,7 +143,7 @@ def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
-    """Return the bytes to send before a tar archive that has `size` bytes and creates `place`."""
+    """Return the bytes to send before the tar archive of `size` bytes that creates `place`."""
     return items([script("unpack.sh"), nonce, str(size), place])
 
 
@@ -169,7 +169,7 @@ def items(words: Iterable[str]) -> bytes:
 
 
 def useful_line(noise: bytes) -> str:
-    """Return the last line that names an error's cause, or else the last that adds information."""
+    """Return the last line of `noise` that states a cause, or else its last informative line."""
     lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
     causes = [line for line in lines if _CAUSE.match(line)]
     plain = [line for line in lines if not _CONSEQUENCE.match(line)]

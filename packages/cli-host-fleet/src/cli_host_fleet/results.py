@@ -53,7 +53,7 @@ class Ending:
 
 
 def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a table
-    """Return a host's state, the command's status and the reason, when the connection has ended."""
+    """Return a host's state, the command's exit status and a reason, from the facts in `ending`."""
     words = ending.words
     if ending.refusal:
         return "refused", None, ending.refusal
@@ -77,7 +77,7 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
 
 
 def _doubt(ending: Ending) -> str:
-    """Return a note if the command may have run without a report of its end; otherwise ""."""
+    """Return a note if the command may have started but its end was not reported, or ""."""
     unknown = ending.elevated and ending.status is None
     return "; the host did not confirm that the command ended" if unknown else ""
 

@@ -25,7 +25,7 @@ class Output(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Elevation:
-    """The user to run the command as, and sudo's `password`, or None without --become-ask."""
+    """The user to run the command as, with sudo; without --become-ask, `password` is None."""
 
     user: str
     password: bytes | None = None

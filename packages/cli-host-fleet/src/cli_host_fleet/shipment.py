@@ -48,8 +48,9 @@ class Shipment:
     def add_tree(self, directory: str, place: str, env_files: Sequence[str] = ()) -> None:
         """Add the files and links below `directory`; raises FleetError.
 
-        A link out of the directory is added as the file that it points to. Files that hold
-        variables or secrets are excluded, because their values are sent in the environment.
+        `place` is their directory in the archive. A link out of `directory` is added as the file
+        that it points to. `.env` files and files that match `env_files` are excluded, because
+        variables and secrets are sent in the environment.
         """
         stays = [*_ENV_FILES, *(_REFERENCE.sub("*", os.path.normpath(one)) for one in env_files)]
         top = os.path.realpath(directory)
@@ -72,7 +73,10 @@ class Shipment:
         self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), mode)
 
     def add_stdin(self, path: str) -> None:
-        """Add the command's stdin; raises OSError."""
+        """Add the file `path`, or for `-` this process's stdin, as the command's stdin.
+
+        Raises OSError.
+        """
         with (
             open(0 if path == "-" else path, "rb", closefd=path != "-") as opened,
             tempfile.TemporaryFile() as copy,
@@ -90,7 +94,7 @@ class Shipment:
         self.size = self._file.tell()
 
     def chunks(self, stem: str) -> Iterator[bytes]:
-        """Yield the archive with the directory named `stem`; each caller has its own position."""
+        """Yield the archive, its top directory renamed to `stem`; iterators are independent."""
         # The name is at the start of a tar block, so it never spans two chunks.
         ours, its = self._stem.encode(), stem.encode()
         for start in range(0, self.size, _CHUNK):
@@ -136,10 +140,11 @@ def config(name: str, version: str) -> str:
 
 
 def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
-    """Return the argv before the entrypoint, and whether bash must load core/lib.
+    """Return the words that must precede the entrypoint, and whether bash must load core/lib.
 
-    As in a local run, bash runs a text file without a shebang, and a file without an execute bit is
-    run by the program that its shebang names.
+    `head` is the start of the entrypoint's content. As in a local run, bash runs a text
+    file without a shebang, and a file without an execute bit is run by the program that its shebang
+    names.
     """
     if not head.startswith(b"#!"):
         return ([], False) if b"\0" in head else (["bash"], True)

@@ -59,7 +59,7 @@ class Calling:
 
 
 def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None = None) -> list[str]:
-    """Return ssh's argv. Its options override ssh_config, so they apply to every host.
+    """Return ssh's argv to run `command`. Its options override ssh_config, so all hosts get them.
 
     Unknown and changed host keys are refused; prompts, forwarding, LocalCommand and RemoteCommand
     are disabled. `own` holds the options for a host whose connections ssh_config shares (see

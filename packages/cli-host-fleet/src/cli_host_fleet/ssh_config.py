@@ -12,13 +12,13 @@ _USUAL = ("~/.ssh/config", "/etc/ssh/ssh_config")
 
 
 def names(config: str) -> list[str]:
-    """Return the names in `config`, or in the default files if it is "", without duplicates."""
+    """Return the host names in the file `config` (if "", ssh's default files), each once."""
     found = [word for keyword, words in _lines(config) if keyword == "host" for word in words]
     return list(dict.fromkeys(word for word in found if not {"*", "?", "!"} & set(word)))
 
 
 def uses(keyword: str, config: str) -> bool:
-    """Return whether a line of these files begins with `keyword`, given in lower case."""
+    """Return whether the files that `names` reads use `keyword`, which is in lower case."""
     return any(keyword == one for one, _ in _lines(config))
 
 
@@ -44,7 +44,7 @@ def _lines_of(file: str, depth: int) -> Iterator[tuple[str, list[str]]]:
 
 
 def _parsed(line: str) -> tuple[str, list[str]]:
-    """Return a line's keyword in lower case and its words; `=` may separate them."""
+    """Return a line's keyword, in lower case, and its values; `=` may follow the keyword."""
     keyword, _, rest = line.strip().replace("\t", " ").replace("=", " ", 1).partition(" ")
     try:
         return keyword.lower(), shlex.split(rest, comments=True)

@@ -57,7 +57,7 @@ def shipped(
 
 
 def for_installed(variables: Collection[Variable], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment for the installed program, which adds its own variables."""
+    """Return the variables to send to the host's own program, which adds those that it reads."""
     return {**given, **_callers(variables)}
 
 

@@ -129,7 +129,10 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
 
 
 def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
-    """Return the positional words; gaps between them are filled from variables or defaults."""
+    """Return the words of the positional arguments.
+
+    If one is omitted before one that is given, its variable's value or its default fills the gap.
+    """
     words: list[str] = []
     skipped: list[Any] = []
     for one in (one for one in arguments if not one.option):

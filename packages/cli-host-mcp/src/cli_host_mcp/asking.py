@@ -72,7 +72,7 @@ class Asking:
 
 
 def _can_ask(ctx: ServerRequestContext[Any]) -> bool:
-    """Return whether the client can show a form; an empty `elicitation` means that it can."""
+    """Return whether the client can show a form: an empty `elicitation` capability implies it."""
     capabilities = ctx.session.client_capabilities
     asks = capabilities.elicitation if capabilities else None
     return asks is not None and (asks.form is not None or asks.url is None)

@@ -17,7 +17,7 @@ _KEY = "x-mcp"  # a key of command.json with the value "named" or "never"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The options that select commands; patterns are words joined by `/`, with `*`, `?`, `[…]`."""
+    """The options that select commands; `*`, `?` and `[…]` are wildcards in patterns (`db/*`)."""
 
     patterns: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -56,7 +56,10 @@ class Choice:
         return [one for one in commands if not self.refusal(one)]
 
     def check(self, commands: Sequence[Command]) -> None:
-        """Raise ChoiceError for a pattern that matches nothing or that --read-only refuses."""
+        """Raise ChoiceError if a pattern matches no command.
+
+        With --read-only, also raise it if a pattern names a command that starts other commands.
+        """
         for one in commands:
             if self.read_only and one.definition.starts_commands and self._names(one):
                 name = "/".join(one.words)
@@ -106,7 +109,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return patterns with `/` between words; users may also type spaces between words."""
+    """Return the patterns with `/` between words, where users may also type spaces."""
     return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
 
 

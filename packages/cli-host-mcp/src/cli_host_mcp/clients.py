@@ -13,9 +13,9 @@ from cli_host_mcp.problem import ChoiceError, closest
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """An assistant: its configuration `file`, the key of its servers there, and format details.
+    """An assistant: its configuration `file`, that file's `key` for servers, and format details.
 
-    A `file` without a directory is in the current one. If `typed`, entries have the type stdio.
+    A `file` without `/` is in the current directory. If `typed`, entries get `"type": "stdio"`.
     """
 
     name: str

@@ -34,7 +34,7 @@ def existing(client: Client, text: str, name: str, command: str) -> dict[str, An
 
 
 def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the file's text with the entry `name`; other keys of an existing entry are kept.
+    """Return the file's `text` with `entry` as server `name`; an existing entry keeps other keys.
 
     Raises ValueError if `existing` raises it or if the text cannot be edited.
     """
@@ -68,7 +68,7 @@ def without(client: Client, text: str, name: str) -> str:
 
 
 def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the text of a client's file with only this entry."""
+    """Return the text of a configuration file for the client that has only this entry."""
     document = {client.key: {name: entry}}
     if client.toml:
         return str(tomlkit.dumps(document))
@@ -89,7 +89,7 @@ def read(path: str) -> str:
 def write(path: str, text: str) -> None:
     """Replace the file's content atomically; its mode is kept, and a link is followed.
 
-    Raises OSError and keeps the old file if it fails.
+    Raises OSError if that fails; the old file is then unchanged.
     """
     path = os.path.realpath(path)
     os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
@@ -125,7 +125,7 @@ def _json_text(document: Mapping[str, Any], before: str) -> str:
 
 
 def _with_comments_below(before: str, after: str) -> str:
-    """Return `after` with the comments above the next table, which tomlkit removed as well."""
+    """Put back into `after` the comments that tomlkit removed with the table above them."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     pairs = enumerate(zip_longest(old, new))
     start = next(number for number, (one, other) in pairs if one != other)
@@ -157,7 +157,7 @@ def _json(text: str) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; raises ValueError for duplicate keys, because writing would lose one."""
+    """Return a JSON object as a dict; raises ValueError for duplicate keys: one would be lost."""
     found = dict(pairs)
     if len(found) < len(pairs):
         raise ValueError("a key occurs twice")

@@ -11,7 +11,7 @@ _KEPT = 3
 
 
 def fork_worker(descriptor: int, work: Callable[[int], None]) -> None:
-    """Call `work` in a fork that has only `descriptor` open and exits after `work`.
+    """Fork a process that keeps only `descriptor` open, calls `work` with it, and exits.
 
     Call this before threads start. The fork has its own session, so signals to the server's group
     do not end it. It keeps no pipe open that a client waits for.

@@ -15,7 +15,7 @@ _STEP = 0.02
 
 
 class Guard:
-    """The server's side. A failed write is ignored: only a killed server needs the guard."""
+    """The server's pipe to the guard. Failed writes are ignored: only a killed server needs it."""
 
     def __init__(self) -> None:
         self._pipe = -1
@@ -26,7 +26,7 @@ class Guard:
         fork_worker(reading, _watch)
 
     def began(self, processes: Processes) -> None:
-        """Record a call: once before it starts, and again when its process group is known."""
+        """Report a call to the guard: before it starts, and when its process group is known."""
         self._note(f"+ {processes.mark} {processes.group}\n")
 
     def ended(self, processes: Processes) -> None:

@@ -87,7 +87,7 @@ def change_each(
 ) -> None:
     """Change the file of each client and print the changes; exit with status 1 if any failed.
 
-    `change` takes client, path and text, and returns the new text and a line about the change.
+    `change(client, path, text)` returns the file's new text, and a line that reports the change.
     """
     failed = False
     for client in chosen(names, os.environ):

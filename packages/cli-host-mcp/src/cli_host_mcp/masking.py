@@ -12,7 +12,7 @@ _SHORTEST_LINE = 6  # minimum characters; shorter lines of a secret would match 
 
 
 def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
-    """Return the texts to mask: all that `host.masked` hides in values and in overridden values.
+    """Return the texts that `host.masked` hides in the variables' values, also in overridden ones.
 
     `declared` holds the names of variables that the command's definition marks as secret. The lines
     of a multi-line value are also returned one by one, because a program may print only one.
@@ -34,10 +34,10 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
 
 
 def _taken(word: str, shown: str) -> Iterator[str]:
-    """Yield the masked parts of a word that looks like an address.
+    """Yield the parts of `word` that are hidden in `shown`, the same word after `host.masked`.
 
-    In `user:password@host`, that is the password. A user name also occurs in other texts, so a user
-    name without a password is masked only as `//user@`.
+    In `user:password@host`, that is the password. A user name also occurs in other texts, so one
+    without a password is yielded as `//user@`.
     """
     kept = shown.split("…")
     found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
@@ -51,7 +51,7 @@ def _taken(word: str, shown: str) -> Iterator[str]:
 
 
 class Mask:
-    """Replaces secrets in a stream, however it is split."""
+    """Masks secrets in a stream, even if a secret arrives in several pieces."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
         raw = {one.encode("utf-8", "surrogateescape") for one in secrets}
@@ -78,7 +78,7 @@ class Mask:
         return most
 
     def _taken(self, data: bytes, sure: int) -> bytes:
-        """Return masked `data` up to index `sure`, or up to the end of a secret that spans it."""
+        """Mask `data` up to index `sure` or the end of a secret that spans it; buffer the rest."""
         parts = []
         position = 0
         for found in self._pattern.finditer(data):

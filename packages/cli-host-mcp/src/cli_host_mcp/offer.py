@@ -49,8 +49,8 @@ class Offer:
     """The tools for `commands`, a list that is fixed when the server starts.
 
     Each request rereads the definitions. A command that was removed, or that `choice` now refuses,
-    is omitted; none is added. With `search`, three tools give access to all commands. `confirm` is
-    one of ASKS.
+    is omitted; none is added. With `search`, three tools give access to all commands. `confirm`, a
+    key of ASKS, decides which commands need the user's consent.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class Offer:
         return replace(call, question=self._question(call, effects))
 
     def _offered(self, name: str) -> tuple[str, ...]:
-        """Return the words of the offered command called `name`; raises CallError."""
+        """Return the words of the offered command with this path or tool name; raises CallError."""
         text = " ".join(name.replace("/", " ").split())
         known = {" ".join(words): words for words in self._words.values()}
         words = known.get(text) or self._words.get(text)
@@ -138,5 +138,5 @@ class Offer:
 
 
 def caller_environment() -> dict[str, str]:
-    """Return the environment for commands: that of the server's caller."""
+    """Return the environment for commands: the server's, without the variables of `mcp serve`."""
     return {name: value for name, value in os.environ.items() if name not in _OURS}

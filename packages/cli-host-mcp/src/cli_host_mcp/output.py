@@ -13,7 +13,7 @@ _CUT_MARK = "\n… {} bytes are missing here …\n"
 
 
 class Stream:
-    """One of a command's two streams: its head and tail, up to the limit in bytes."""
+    """A command's stdout or stderr, masked: its head and tail, together at most `limit` bytes."""
 
     def __init__(self, mask: Mask, limit: int) -> None:
         self._mask = mask
@@ -24,7 +24,7 @@ class Stream:
         self._size = 0
 
     def feed(self, data: bytes) -> bytes:
-        """Store output; return the masked part that is safe to show now."""
+        """Mask and store output; return the new bytes up to a possible start of a secret."""
         return self._keep(self._mask.feed(data))
 
     def end(self) -> bytes:
@@ -50,7 +50,7 @@ class Stream:
 
 
 class Lines:
-    """The newest lines of a run that wait to be sent as progress, each shortened."""
+    """Buffers the newest lines of a run's output, shortened, until they are sent as progress."""
 
     def __init__(self) -> None:
         self.count = 0

@@ -133,8 +133,8 @@ class _Running:
     async def variables(self) -> dict[str, Variable]:
         """Return the variables that the run reports before it executes the command.
 
-        A run that ends without a report has started no command. In its messages, the secrets of
-        this server's environment are masked.
+        A run that ends without a report has started no command but may print messages: return the
+        environment that it got, whose secrets are then masked in them.
         """
         report = b""
         while not report.endswith(_REPORT_END):
@@ -226,7 +226,7 @@ def _parsed(report: bytes) -> dict[str, Variable]:
 async def end(processes: Processes) -> None:
     """End all remaining processes of a call: send TERM, and KILL to those left a second later.
 
-    Returns when none is left except those that even KILL cannot end (run by sudo).
+    Returns when none is left, or three seconds after KILL, which cannot end processes of sudo.
     """
     for number, seconds in ((TERM, GRACE), (KILL, _DEATH)):
         if not processes.left():

@@ -136,7 +136,7 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
 
 
 def threads_for(jobs: int) -> None:
-    """Allow a thread for each run, and for cancelled runs that are still ending."""
+    """Let anyio use a thread for each run, and for cancelled runs that are still ending."""
     anyio.to_thread.current_default_thread_limiter().total_tokens = 2 * jobs + 8
 
 

@@ -42,7 +42,7 @@ def tool_name(words: Sequence[str]) -> str:
 
 
 def tool_of(command: Command) -> dict[str, Any]:
-    """Return a command as a tool. Texts from its definition are escaped, on one line."""
+    """Return the tool for a command; texts from its definition are escaped and put on one line."""
     definition = command.definition
     texts = [definition.description]
     if definition.effects == "destroy":
@@ -92,7 +92,7 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
 
 
 def searches(form: str, count: int) -> bool:
-    """Return whether --tools (`form`) serves `count` commands as the three search tools."""
+    """Return whether `--tools FORM` means the three search tools if there are `count` commands."""
     return form == "search" or (form == "auto" and count > MOST_TOOLS)
 
 

@@ -28,7 +28,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
 
 def _part(text: str, field: str) -> str:
-    """Return the password (the first line), or the value in the line `field: …`."""
+    """Return the password (the first line), the value in `field: …`, or for `*` the whole text."""
     if field == _EVERYTHING:
         return without_line_end(text)
     first, *others = text.splitlines() or [""]

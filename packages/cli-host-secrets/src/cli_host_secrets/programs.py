@@ -1,4 +1,4 @@
-"""Run the tools that store the secrets."""
+"""Run the programs that read secrets, such as op, vault and sops."""
 
 from __future__ import annotations
 

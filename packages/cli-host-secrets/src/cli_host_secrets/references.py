@@ -26,7 +26,7 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
 
 
 def text_of(value: Any, field: str) -> str:
-    """Return the string at `field` (`a/b`) in decoded JSON; a number or boolean is kept as JSON."""
+    """Return the string at the path `field` (`a/b`) in decoded JSON; other scalars stay JSON."""
     for key in field.strip("/").split("/") if field else ():
         if isinstance(value, list) and key.isdecimal():
             value = dict(enumerate(value)).get(int(key))
@@ -40,7 +40,7 @@ def text_of(value: Any, field: str) -> str:
 
 
 def decoded(text: str, source: str) -> Any:
-    """Return decoded JSON. The error does not show the text, which may contain secrets."""
+    """Decode JSON. The error names only its `source`, because the text may contain secrets."""
     try:
         return json.loads(text)
     except ValueError:
@@ -48,7 +48,7 @@ def decoded(text: str, source: str) -> Any:
 
 
 def each(names: Iterable[str], read: Callable[[str], str], at_once: int = 8) -> Answers:
-    """Map each name to the result of `read`; use `at_once=1` for programs that may prompt."""
+    """Map each name to what `read` returns or to its HostError; `at_once=1` allows prompts."""
 
     def answer(name: str) -> tuple[str, Answer]:
         try:
@@ -68,7 +68,10 @@ def pick_each(
     *,
     field: bool = False,
 ) -> Answers:
-    """Read each name once, then pick each reference's field from the text that was read."""
+    """Resolve references: read each name once, then `pick` each field from the text of its name.
+
+    `read_all` reads the names. `example` and `field` are passed to `split`.
+    """
     answers: Answers = {}
     wanted = {}
     for one in references:
@@ -89,5 +92,5 @@ def pick_each(
 
 
 def json_field(text: str, field: str) -> str:
-    """Return the text, or a field of it if `field` is not ""."""
+    """Return `text`, or, if `field` is not "", that field of the JSON that `text` contains."""
     return text_of(decoded(text, "the secret"), field) if field else text

@@ -14,7 +14,7 @@ _MOST = 1 << 24  # bytes read from a file to find its format
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Decrypt each file once, one at a time, because a key may have to be unlocked."""
+    """Decrypt each file once, one at a time, because sops may prompt to unlock a key."""
 
     def whole(name: str) -> str:
         path, form = _path_and_format(name)
@@ -45,7 +45,7 @@ def _call(path: str, form: str, more: Sequence[str]) -> list[str]:
 
 
 def _path_and_format(name: str) -> tuple[str, str]:
-    """Return the absolute path, and the format if sops cannot infer it from the name."""
+    """Return the absolute path and the file's format, which is "" if sops can infer it."""
     path = os.path.abspath(name)  # an absolute path does not look like an option
     try:
         with open(path, "rb") as file:

@@ -14,7 +14,7 @@ _EXAMPLE = "keyring:SERVICE/USER"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read passwords from the backend that the command's variables (in os.environ) select."""
+    """Set os.environ to `environment`, which selects keyring's backend; read the passwords."""
     os.environ.clear()
     os.environ.update(environment)
     try:
