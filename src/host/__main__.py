@@ -174,7 +174,7 @@ def _parse_arguments(
     *,
     may_ask: bool,
 ) -> "tuple[Sequence[str], dict[str, str]]":
-    """Return the arguments and their variables, with answers to prompts for missing arguments."""
+    """Return the arguments and their variables; prompt for required arguments that are missing."""
     from host.run.argument_parser import MissingArgumentsError, parse
 
     try:
@@ -221,7 +221,7 @@ def _names_run(found: "Match", definition: "Definition", args: "Sequence[str]") 
 
 
 def _script_gets_help(definition: "Definition", file: str) -> bool:
-    """Return whether `--help` runs the command; an untrusted script is not searched for that."""
+    """Return whether `--help` runs the command; only a trusted script is searched for that."""
     from host.run.script_help import script_gets_help
     from host.run.trust import is_trusted
 

@@ -1,4 +1,4 @@
-"""`min_version` of cli.json and plugin.json: the oldest version of this program that works."""
+"""`min_version` of cli.json and plugin.json: the oldest program version that can use the file."""
 
 import sys
 

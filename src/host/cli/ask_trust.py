@@ -41,7 +41,7 @@ def ask_trust(
 
 
 def project_contents(project: Project) -> Contents:
-    """Return all contents of a project, including commands that are overridden outside it."""
+    """Return all contents of a project, including commands that other trees override."""
     return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
@@ -66,7 +66,7 @@ def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
 
 
 def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
-    """Return the new text of files that changed since the project was trusted."""
+    """Return lines that show the new text of files changed since the project was trusted."""
     lines = [f"The project {project.name} in {project.root} has changed since it was trusted:"]
     for path in paths:
         text = decode(trust.trusted_content(path)).splitlines()
@@ -76,12 +76,15 @@ def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
 
 
 def hashes_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
-    """Return hashes by relative path; get them before asking, to trust no later change."""
+    """Return the hash of each file, by its path relative to the project.
+
+    Call this before you ask the user: a file that changes after the question is then not trusted.
+    """
     return {path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths}
 
 
 def remember(project: Project, hashes: Mapping[str, str]) -> None:
-    """Store the files with these hashes as trusted."""
+    """Store in trusted.json that the project's files with these hashes are trusted."""
 
     def update(known: dict[str, dict[str, str]]) -> None:
         files = {**known.get(project.root, {}), **hashes}
@@ -95,7 +98,7 @@ def change_trusted(
 ) -> None:
     """Rewrite trusted.json; `update` changes the dict of trusted projects. Raises OperationError.
 
-    Under sudo, the file keeps the owner of its directory.
+    Under sudo, the file gets the owner of its directory.
     """
     path = trust.trusted_file(environ)
     directory = os.path.dirname(path)

@@ -37,14 +37,18 @@ def split_line(line: str) -> tuple[list[str], str]:
 
 
 def broken_at(word: str, breaks: str, quote: str) -> int:
-    """Return how many characters of `word` bash keeps: those up to the last of its `breaks`."""
+    """Return how many characters of `word` bash keeps when it inserts a candidate.
+
+    bash keeps the part up to the last `:`, `=` or `@` that is in `breaks` (COMP_WORDBREAKS), but
+    nothing inside an open quotation mark (`quote`).
+    """
     if quote:
         return 0
     return max((word.rfind(sign) for sign in breaks if sign in ":=@"), default=-1) + 1
 
 
 def bash_candidate(word: str, quote: str) -> str:
-    """Return `word` escaped for bash, or unchanged if the user has opened the quote `quote`."""
+    """Return `word` escaped for bash, or unchanged if `quote` is an open quotation mark."""
     if quote:
         return word
     return "".join(sign if sign.isalnum() or sign in _PLAIN else f"\\{sign}" for sign in word)

@@ -71,7 +71,7 @@ class DefinitionIndex:
         any(replace(path, FORMAT + checksum(body) + body, 0o600) for path in self._paths)
 
     def _read(self) -> "dict[str, Any]":
-        """Return the items of the first intact index with this key, or {} if there is none."""
+        """Return the items of the installation's first intact index, or {} if there is none."""
         for path in self._paths:
             try:
                 content = memoryview(own_content(path))

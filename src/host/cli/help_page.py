@@ -54,7 +54,10 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
 
 
 def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tuple[str, str]:
-    """Return an example's command line and description; add the program and category if missing."""
+    """Return an example's command line and description.
+
+    If the line begins with the last of `words`, the words before it are added.
+    """
     command = example["command"]
     if command.split(" ", maxsplit=1)[0] == words[-1]:
         command = " ".join([program, *words[:-1], command])

@@ -23,7 +23,7 @@ _SETUP = "setup"
 
 
 def show(session: Session, asked: GlobalOptions) -> None:
-    """Show the listing or help page that the words ask for. Raises HostError."""
+    """Show the listing or page that the command line `asked` requests. Raises HostError."""
     if _asks_how_to_begin(session, asked):
         session.show(without_installation(session))
         return
@@ -106,7 +106,7 @@ def rendered(
 
 
 def root_notes(program: str) -> tuple[str, ...]:
-    """Return the lines at the end of the root's listing that refer to more help."""
+    """Return the lines that point to more help, at the end of the root's listing."""
     return (
         f"`{program} help <words…>` explains a command; `{program} self` manages this program.",
         f"`{program} help {'|'.join(TOPICS)}`",
@@ -137,9 +137,11 @@ def ask(
 def _answers(
     session: Session, plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]
 ) -> list[Any]:
-    """Call a built-in plugin directly, without pluggy, and any other in a child process.
+    """Return the results of a plugin's `hook`, one for each of `calls`.
 
-    A failing plugin is reported and skipped until one of its files changes.
+    A built-in plugin is called directly, without pluggy, and any other in a child process. If the
+    child fails, the results are None, and the plugin is reported and skipped until one of its
+    files changes.
     """
     if plugin.ours:
         function = load_reference(f"{plugin.reference}:{hook}")

@@ -58,11 +58,11 @@ class Page:
         self._lines += ["", f"{label} {first}", *(" " * len("Usage: ") + line for line in others)]
 
     def section(self, heading: str, rows: Sequence[str]) -> None:
-        """Add rows that are not wrapped."""
+        """Add a section with a heading and rows that are not wrapped."""
         self.lines(heading, list(map(printable, rows)))
 
     def table(self, heading: str, rows: Sequence[tuple[str, str]]) -> None:
-        """Add rows, each with a term and its wrapped explanation."""
+        """Add a section with a heading and rows, each with a term and its wrapped explanation."""
         shown = [(printable(name), printable(text)) for name, text in rows]
         fitting = [width_of(name) for name, _ in shown if width_of(name) <= _WIDEST_TERM]
         column = max(fitting, default=0) + _GAP
@@ -88,7 +88,7 @@ class Page:
         self.table("Options", [row for option, row in rows if option])
 
     def lines(self, heading: str, rows: Sequence[str]) -> None:
-        """Add rows that are already printable and may have colours."""
+        """Add a section with a heading and rows that are already printable and may have colours."""
         if rows:
             title = self.terminal.styled(f"{printable(heading)}:", "heading")
             self._lines += ["", title, *(_INDENT + row for row in rows)]

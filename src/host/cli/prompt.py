@@ -96,10 +96,10 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
 
 
 def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
-    """Return the words as if the user had also typed the answers, except secrets.
+    """Return the command line that the user would type to give the same answers, except secrets.
 
-    Secrets are passed in ARG_… only. The value of a positional argument that comes from the
-    caller's environment is included if a prompted positional argument follows it.
+    Secret answers are passed only in ARG_… variables. The value of a positional argument that
+    comes from the caller's environment is included if a prompted positional argument follows it.
     """
     options: list[str] = []
     for argument in asked:

@@ -71,7 +71,7 @@ def _own_commands(session: Session) -> Lock:
 def _page(
     terminal: Terminal, called: str, definition: Definition, function: Callable[..., Any]
 ) -> str:
-    """Return the help page of a command; its text is the function's docstring."""
+    """Return the help page of a `self` command; its text is the docstring of `function`."""
     import inspect
 
     page = Page(terminal)
@@ -85,7 +85,7 @@ def _page(
 def _named_values(
     arguments: Iterable[Argument], given: Mapping[str, Sequence[str]]
 ) -> dict[str, Any]:
-    """Return the arguments' values, keyed by the names of the function's parameters."""
+    """Return the arguments' values as keyword arguments for the command's function."""
     values: dict[str, Any] = {}
     for one in arguments:
         found = given.get(one.name, ())

@@ -114,7 +114,7 @@ class Session:
 
     @property
     def is_missing(self) -> bool:
-        """Whether there is no installation; an invalid one is not missing."""
+        """Whether the installation has no cli.json, not even an invalid one."""
         return not os.path.lexists(self.layout.config_file)
 
     @property
@@ -158,7 +158,7 @@ class Session:
         return self.current_lock or self.ask_plugins(python=not self.safe)
 
     def ask_plugins(self, *, python: bool) -> Lock:
-        """Make a lock without hooks of directory plugins; `python` allows those of packages."""
+        """Make a lock without directory plugins' hooks; `python` allows hooks of packages."""
         self.make_packages_importable()
         from host.planning.discovery import ask_plugins
 
@@ -185,7 +185,7 @@ class Session:
 
     @property
     def caller(self) -> Mapping[str, str]:
-        """The caller's environment, without the variables that an outer run has set."""
+        """The caller's environment, without variables that a run around this one has set."""
         from host.run.nested import without_outer_run  # works even without an installation
 
         return without_outer_run(self.environ, self.layout.root)

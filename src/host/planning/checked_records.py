@@ -16,7 +16,7 @@ Checked = Tree | Declared | Source | tuple[str, str, str]
 
 
 def check_texts(record: Record) -> None:
-    """Check that fields of types `str` and `tuple[str, ...]` have encodable strings without NUL."""
+    """Check that each text, alone or in a tuple, is a string that can be encoded and has no NUL."""
     for name, kind in type(record).__annotations__.items():
         value = getattr(record, name)
         several = kind.startswith("tuple[str")

@@ -139,7 +139,7 @@ class _Collected:
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Add the enabled third-party plugins, and return those that can be queried.
 
-        A second plugin of the same name is added as broken, under its name and origin.
+        If two plugins have one name, the second is added as broken, with its origin in its name.
         """
         found = []
         files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]

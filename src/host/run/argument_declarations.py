@@ -136,7 +136,7 @@ def _check_program(key: str, program: str, fields: "Fields", folder: str) -> Non
 
 
 def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) -> None:
-    """Refuse options and variables that an earlier argument has, and note those of `argument`."""
+    """Refuse an argument with an option or variable in `taken`, or else add its own to `taken`."""
     option = argument.name if argument.option else ""
     for mark in (argument.variable, option, argument.short, argument.negation):
         if mark in taken:

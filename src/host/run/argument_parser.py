@@ -107,7 +107,7 @@ class CommandLine:
         self.take(self.option(name, name), name, value if equals else None)
 
     def short(self, word: str) -> None:
-        """Parse `-abc`: flags, the last of which may be an option with a value."""
+        """Parse short options in one word, such as `-abc`; only the last may have a value."""
         for index, letter in enumerate(word[1:], 2):
             argument, rest = self.option(f"-{letter}", word), word[index:]
             if not argument.flag or rest.startswith("="):
@@ -152,7 +152,7 @@ class CommandLine:
             raise self.unfit(f"unexpected argument {loose[0] or EMPTY}", self.usage)
 
     def add_callers(self, environ: "Mapping[str, str]") -> None:
-        """Add the caller's variables for arguments that no word sets."""
+        """Set arguments from the caller's variables (`env`), unless the command line sets them."""
         for argument in self.arguments:
             if argument.env in environ and argument.name not in self.texts:
                 self.texts[argument.name] = [environ[argument.env]]
@@ -164,7 +164,7 @@ class CommandLine:
         return self.texts.get(argument.name, usual)
 
     def check(self) -> None:
-        """Refuse invalid values and conflicts, then missing arguments."""
+        """Raise UsageError for invalid values and conflicts, or else for missing arguments."""
         missing = []
         for argument in self.arguments:
             for text in self.values(argument):
@@ -202,7 +202,7 @@ class CommandLine:
         return f"usage: {self.program} {self.command} {usage_of(self.arguments)}".rstrip()
 
     def unfit(self, text: str, remedy: str = "") -> UsageError:
-        """Return the error for an invalid command line."""
+        """Return the error for an invalid command line; `text` describes the mistake."""
         return UsageError(Problem(self.command, text, remedy))
 
     def variables(self) -> dict[str, str]:

@@ -80,7 +80,7 @@ class Argument(Record):
 
     @property
     def variable(self) -> str:
-        """The argument's variable; a repeated argument has NAME_COUNT, NAME_1 and so on."""
+        """The variable ARG_NAME; a repeated argument sets ARG_NAME_COUNT, ARG_NAME_1 and so on."""
         return f"ARG_{self.bare_name.lstrip('-').upper().replace('-', '_')}"
 
     @property

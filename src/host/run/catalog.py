@@ -325,7 +325,7 @@ def _matched(
 
 
 def _read_command(node: "AnyNode", problems: list[Problem]) -> bool:
-    """Set the definition or the error of a node; return whether it is usable.
+    """Set the definition or the error of a node; return whether the node is usable.
 
     A node with an invalid definition is usable if there are commands below it.
     """

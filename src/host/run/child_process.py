@@ -90,7 +90,7 @@ def fork_and_read(
 
 
 def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) -> "NoReturn":
-    """Call `question` in the forked child, write the report, and exit."""
+    """Call `question` in the child, write its result to the descriptor `report`, and exit."""
     import marshal
     import sys
 
@@ -149,7 +149,7 @@ def _read(start: "Callable[[int], int]", timeout: float) -> bytes:
 
 
 def _read_until_end(descriptor: int, timeout: float) -> bytes:
-    """Return the bytes before END, or b"" if there is no END. Raises TimeoutError."""
+    """Return the bytes before the marker END, or b"" if there is no END. Raises TimeoutError."""
     import select
     import time
 

@@ -171,9 +171,9 @@ class FolderNode(Node):
 
     @property
     def scripts(self) -> "Scripts":
-        """The words after this node's words, and the path, of each script at or below this node.
+        """Each script at or below this node: its words after those of the node, and its path.
 
-        Words can follow only if the tree splits the names of the scripts in its root.
+        A script can be below the node only if the tree splits the names of scripts in its root.
         """
         if self._scripts is None:
             self._scripts = self.parent.scripts_of(basename(self.at)) if self.parent else []
@@ -185,7 +185,10 @@ class FolderNode(Node):
         return next((path for words, path in self.scripts if not words), "")
 
     def scripts_of(self, word: str) -> "Scripts":
-        """Return the scripts whose words begin with `word`; list the folder only if necessary."""
+        """Return each script whose words begin with `word`: its other words, and its path.
+
+        The folder is listed only if necessary.
+        """
         names: Iterable[str]
         if self.tree.scripts and self.parent is None:
             begin = self.tree.scripts.get("prefix", "") + word

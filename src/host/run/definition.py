@@ -124,7 +124,7 @@ class Definition:
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
-        """Set `above`, and inherit an absent `group`; other defaults are read through `chain`."""
+        """Set `above`, and take an absent `group` from it; other defaults are read via `chain`."""
         self.above = above
         self.group = next((one.group for one in reversed(self.chain) if one.group), "")
 

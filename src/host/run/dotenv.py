@@ -1,4 +1,4 @@
-"""Read `.env` files and offer their variables to a run (SPEC 2.4)."""
+"""Read `.env` files and add their variables to a run (SPEC 2.4)."""
 
 from host.errors import Problem, SourceError
 from host.run import join, read_regular
@@ -30,9 +30,10 @@ _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full pars
 
 
 def offer_env_files(reader: "SourceReader", source: "Source") -> None:
-    """Offer the variables of a plugin's files, or of those in `env_files`. Raises SourceError.
+    """Add the variables of `source` to the run: a plugin's files, or the command's `env_files`.
 
-    An unreadable file of a plugin causes only a warning, so the command still runs.
+    An unreadable file of a plugin causes only a warning, so the command still runs. Any other
+    failure raises SourceError.
     """
     for path in source.files:
         try:
@@ -49,7 +50,7 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
 def _offer_item(
     reader: "SourceReader", source: "Source", definition: "Definition", item: str
 ) -> None:
-    """Offer the variables of an item of `env_files`: a path, or a reference to a secret."""
+    """Add the variables in one item of `env_files`, which is a path or a reference to a secret."""
     if ":" in item:
         from host.run.secret_references import is_secret_reference, resolve
 
@@ -85,7 +86,7 @@ def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
 
 
 def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) -> None:
-    """Offer the variables in the text of a `.env` file; warn about its first five problems."""
+    """Add the variables in the text of a `.env` file; warn about its first five problems."""
     problems: list[Problem] = []
     try:
         for name, written, literal, line in parse_env(path, text, problems.append):

@@ -111,12 +111,12 @@ class SourceReader(Record):
     may_ask: bool = False
 
     def read_all(self, sources: "Iterable[Source]") -> None:
-        """Offer the variables of all `sources`, unless the command has `"sources": false`."""
+        """Add the variables of `sources` to `layers`, unless the command has `"sources": false`."""
         for source in sources if self.definition.reads_sources else ():
             self.read(source)
 
     def read(self, source: "Source") -> None:
-        """Offer the variables of `source`. Raises SourceError."""
+        """Add the variables of a source that serves the command to `layers`. Raises SourceError."""
         if not source.serves(self.words):
             return
         if source.reader == "shell":
@@ -160,9 +160,9 @@ class SourceReader(Record):
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
     def secrets(self) -> None:
-        """Offer secrets that no other source sets: their values or, without `resolves`, references.
+        """Add the secrets that no other source sets to `layers`.
 
-        Raises SourceError.
+        They are added as values or, without `resolves`, as references. Raises SourceError.
         """
         definition = self.definition
         found = {

@@ -92,7 +92,7 @@ class _Expansion:
         return "".join(parts), end
 
     def quote(self, position: int, inside: bool) -> tuple[str, int]:
-        """Return the literal text at `position`: after a backslash, in backticks, or a `}`."""
+        """Return the unexpanded text at `position`: after a backslash, in backticks, or a `}`."""
         text = self.text
         character, following = text[position], text[position + 1 : position + 2]
         if character == "`":
@@ -144,7 +144,10 @@ class _Expansion:
         return "" if operator[-1] == "+" else value or "", end + 1
 
     def as_written(self, position: int, inner: int) -> tuple[str, int]:
-        """Return the text from `position` to the `}` of the `${` before `inner`, unchanged."""
+        """Return the text from `position` to the end of a `${…}`, unchanged.
+
+        `inner` is the position after the `${`.
+        """
         _, end = self.word(inner, inside=True, used=False)
         return self.text[position : end + 1], end + 1
 

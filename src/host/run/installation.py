@@ -134,7 +134,7 @@ def project_roots(program: str, home: str) -> "Iterator[str]":
 
 
 def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
-    """Return the directory in XDG_DATA_HOME, XDG_STATE_HOME or XDG_CACHE_HOME, or its default.
+    """Return the value of XDG_DATA_HOME, XDG_STATE_HOME or XDG_CACHE_HOME, or its default.
 
     `kind` is "DATA", "STATE" or "CACHE". A relative path in the variable is ignored.
     """
@@ -148,7 +148,7 @@ def home(environ: "Mapping[str, str]") -> str:
 
 
 class OpenInstallation:
-    """A layout with its cli.json and the caller's environment; `key` identifies its locks."""
+    """A layout with its cli.json and the caller's environment, and the `key` of its lock."""
 
     def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
         flat = layout.lock_file.replace("%", "%25").replace("/", "%2F")
@@ -168,7 +168,7 @@ class OpenInstallation:
 
     @property
     def caller(self) -> "Mapping[str, str]":
-        """The caller's environment, without the variables that an outer run has set."""
+        """The caller's environment, without variables that a run around this one has set."""
         if RUN not in self.environ:
             return self.environ
         from host.run.nested import without_outer_run
@@ -202,7 +202,7 @@ class OpenInstallation:
         }
 
     def run_chain(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
-        """Return CLI_RUN for a command whose run sets `values`; `environ` is the caller's."""
+        """Return CLI_RUN for a command whose run sets `values`; `environ` is its caller's."""
         layout = self.layout
         launcher = "" if layout.launcher == layout.root else layout.launcher
         usual = layout.config_file == join(layout.root, "core/cli.json")

@@ -23,7 +23,7 @@ class RaisedInterrupts:
 
 
 def die_of(signal: int) -> int:
-    """Kill this process with the signal, as a shell expects; return the status if that fails."""
+    """Kill this process with `signal`, as a shell expects; return the exit status if that fails."""
     _signal.signal(signal, _signal.SIG_DFL)
     posix.kill(posix.getpid(), signal)
     return 128 + signal

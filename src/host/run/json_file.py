@@ -128,7 +128,10 @@ class Fields:
         return DefinitionError(self.problem(key, reason, remedy))
 
     def typed(self, key: str, kind: type, expected: str) -> "Any":
-        """Return the value of `key`, which must be of this type, or None."""
+        """Return the value of `key`, which must be of type `kind`, or None if the key is absent.
+
+        `expected` describes the type in errors.
+        """
         value = self.value(key)
         if value is not None and type(value) is not kind:
             raise self.wrong(key, expected, value)
@@ -141,7 +144,7 @@ class Fields:
         return self.clean(key, value) if value else ""
 
     def filled(self, key: str, required: bool = False) -> str:
-        """Return a text that must not be empty, or "" if the key is absent."""
+        """Return the text of `key`, which must not be empty, or "" if the key is absent."""
         value = self.text(key, required)
         if not value and self.values.get(key) is not None:
             raise self.refused(key, "must not be empty")
@@ -155,7 +158,7 @@ class Fields:
         return value
 
     def clean(self, key: str, value: str) -> str:
-        """Return `value`; refuse characters that no file name or variable can contain."""
+        """Return `value`; refuse a NUL or lone surrogate, which no variable can contain."""
         try:
             if b"\0" not in value.encode():
                 return value

@@ -28,7 +28,7 @@ _NOTHING: "Mapping[str, Any]" = {}
 class Tree(Record):
     """A tree of categories: its path and its plugin, or "" for the installation's own tree.
 
-    `scripts` is None if scripts are not commands; its keys are those of `words_of_script`.
+    `scripts` is None if scripts are not commands; see `words_of_script` for its keys.
     """
 
     path: str

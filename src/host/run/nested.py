@@ -43,9 +43,10 @@ def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
 def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them (or ""), and the launcher.
 
-    The innermost run exports both variables. A value that differs from the exported one comes from
-    the run's script and is kept. Any other value is replaced by that of the nearest run with the
-    same `launcher` (see `Layout`), or else by that of the nearest run of the installation `own`.
+    Each run exports both variables. A value that differs from the one that the innermost run
+    exported was set by that run's script and is kept. Any other value is replaced by that of the
+    innermost run with the same `launcher` (see `Layout`), or else by that of the innermost run of
+    the installation at `own`, or else by "". With CLI_DIR, the launcher is replaced, too.
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
     runs = outer_runs(environ)
@@ -64,7 +65,7 @@ def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tupl
 def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]:
     """Return `environ` without the variables that an outer run of this installation set.
 
-    Variables that were changed inside the outer run are kept.
+    A variable that was changed inside the outer run is kept, unless it is in FRAMEWORK_NAMES.
     """
     run = run_of(root, outer_runs(environ))
     if run is None:
@@ -78,7 +79,7 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
 
 
 def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
-    """Return CLI_RUN with the entry `own`; it replaces an older entry with the same `root`."""
+    """Return CLI_RUN with the entry `own` at the end, and without an older entry for `root`."""
     runs = outer_runs(environ)
     known = run_of(root, runs)
     texts = environ[RUN].split(" ")

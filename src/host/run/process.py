@@ -86,7 +86,7 @@ def reserve_standard_descriptors() -> None:
 
 
 def restore_signals() -> None:
-    """Undo Python's changes, so that a closed pipe ends a script with SIGPIPE."""
+    """Reset SIGPIPE and SIGXFSZ, which Python ignores, so that a closed pipe ends a script."""
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
 
@@ -113,7 +113,7 @@ def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
 
 
 def execute(replacement: Exec) -> HostError:
-    """Replace this process with another one; return the error if that fails."""
+    """Replace this process with `replacement`; return the error if that fails."""
     argv = [encode(word) for word in replacement.argv]
     environment = {encode(name): encode(value) for name, value in replacement.env.items()}
     for number in ignored_by_caller(replacement.env):
@@ -241,7 +241,7 @@ def _words_of_env(argument: str) -> list[str]:
 
 
 def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:
-    """Return whether bash reads BASH_ENV; special modes, such as posix mode, ignore it."""
+    """Return whether bash with `options` reads BASH_ENV; it does not in posix mode, for example."""
     words = {*environ.get("SHELLOPTS", "").split(":"), *options}
     short = "".join(one for one in options if one[:1] == "-" and one[:2] != "--")
     is_special = words & {"posix", "privileged", "--posix"} or {"p", "i"} & {*short}

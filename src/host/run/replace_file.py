@@ -7,8 +7,8 @@ from contextlib import suppress
 def replace(path: str, content: bytes, mode: int = 0o644) -> bool:
     """Write `content` to `path` by rename, so that readers see either the old or the new file.
 
-    Returns False if writing fails. Two writers at the same time may mix their bytes, which only a
-    checksum in the content can show.
+    Returns False if writing fails. If two processes write at the same time, the new file may mix
+    the bytes of both. Only a checksum in the content can detect this.
     """
     directory, name = os.path.split(path)
     beside = os.path.join(directory, f".{name}.new")  # a fixed name: leftover files are overwritten

@@ -52,7 +52,7 @@ class RequiredVariable(str):
 
 
 def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable, ...]:
-    """Return the items of the key `required_envs`. Raises DefinitionError."""
+    """Return the variables that the `items` of `required_envs` name. Raises DefinitionError."""
     found = []
     for index, item in enumerate(items):
         values = {"name": item} if type(item) is str else item

@@ -41,7 +41,7 @@ class Requirement(Record):
 
 
 def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, ...]:
-    """Return the items of the key `requires`. Raises DefinitionError."""
+    """Return the programs that the `items` of `requires` name. Raises DefinitionError."""
     found = {}
     for index, item in enumerate(items):
         key = f"requires[{index}]"

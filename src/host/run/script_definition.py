@@ -76,7 +76,7 @@ def block_text(lines: "list[str]", path: str = "") -> str:
     """Return the block of JSON, or "" if there is none. Raises DefinitionError if it is not closed.
 
     Other lines become empty and comment marks become blanks, so lines and columns are unchanged.
-    `path` is for the error.
+    The error names `path`.
     """
     found: list[str] = []
     begun = 0

@@ -17,7 +17,10 @@ _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
 def script_gets_help(definition: Definition, file: str) -> bool:
-    """Return whether a lone `--help` goes to the command; `file` is "" for a Python reference."""
+    """Return whether `--help` as the only argument runs the command and shows no generated page.
+
+    `file` is the path of the command's entrypoint, or "" for a Python reference.
+    """
     if definition.help:
         return definition.help == "script"
     if definition.sudo or definition.confirm or definition.effects == "destroy":

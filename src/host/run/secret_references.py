@@ -31,7 +31,7 @@ _GRACE_SECONDS = 1.0  # extra time, in which the child reports providers that ar
 
 
 def is_secret_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:
-    """Return whether an item of `env_files` is a reference; its scheme may be unknown."""
+    """Return whether an item of `env_files` refers to a secret; its scheme may be unknown."""
     scheme = item.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
     return reader.knows(scheme) or (is_scheme and not is_there(join(definition.directory, item)))
@@ -125,7 +125,7 @@ class _Providers(Record):
         return f"did not answer within {self.seconds:g} s; to wait longer, set {TIMEOUT_VARIABLE}"
 
     def ask(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
-        """Make all `calls`; return (value, "") or ("", reason) for each reference, by its key."""
+        """Make all `calls`; return (value, "") or ("", reason) by the key of each reference."""
         from concurrent.futures import ThreadPoolExecutor, wait
         from contextlib import suppress
 
@@ -147,7 +147,7 @@ class _Providers(Record):
         }
 
     def answer(self, provider: str, asked: "Mapping[str, Any]") -> "dict[Any, Any]":
-        """Return the result for each reference: a string, or an exception with the reason."""
+        """Call `provider`; return the value of each reference, or an exception with the reason."""
         references = list(dict.fromkeys(asked.values()))
         if provider in ("run", "file"):
             read = self.output if provider == "run" else _content
@@ -170,7 +170,7 @@ class _Providers(Record):
         return "", "its value is not a string, or contains a NUL"
 
     def output(self, words: "Sequence[str]") -> bytes:
-        """Return the stdout of a program; if it fails, the error contains its last line of stderr.
+        """Run a program and return its stdout; an error contains the last line of its stderr.
 
         stderr goes to the terminal or to a file, because a daemonised child (ssh ControlPersist)
         would keep a pipe open.

@@ -81,9 +81,9 @@ def _check_text(path: str, content: bytes) -> None:
 
 
 def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
-    """Return the variables in bash's report.
+    """Return the variables in bash's report. Raises SourceError if bash did not finish the file.
 
-    Line numbers in bash's messages include `lines_before` lines that precede the file's text.
+    bash reads `lines_before` other lines before the file, so its line numbers include them.
     """
     parsing, _, rest = output.partition(b"\0")
     verdict, _, exports = rest.partition(b"\0")

@@ -45,7 +45,7 @@ def printable(text: str) -> str:
 
 
 def decode(raw: bytes) -> str:
-    """Return `raw` as text; `encode` returns exactly `raw` again."""
+    """Return `raw` as text; `encode` converts that text back to exactly `raw`."""
     return raw.decode("utf-8", "surrogateescape")
 
 

@@ -40,7 +40,7 @@ def is_trusted(definition: "Definition") -> bool:
 
 
 def check_trust(definition: "Definition", program: str, words: "Sequence[str]") -> None:
-    """Raise NotConfirmedError, with the command line to trust the project, if it is untrusted."""
+    """Raise NotConfirmedError, with a remedy, if the command of a project is not trusted."""
     if not is_trusted(definition) and definition.project:
         raise not_trusted(definition.project, program, words)
 
@@ -76,7 +76,10 @@ def files_of(project: "Project", file: str) -> list[str]:
 
 
 def trusted_content(path: str) -> bytes:
-    """Return the text of a JSON file, or of a script's definition, or b"" if it is missing."""
+    """Return the part of the file at `path` that is hashed for trust.
+
+    This is the whole JSON file, or the definition in a script. A missing JSON file gives b"".
+    """
     if not path.endswith(".json"):
         from host.run.script_definition import ScriptComments
 
@@ -88,7 +91,7 @@ def trusted_content(path: str) -> bytes:
 
 
 def hash_of(path: str) -> str:
-    """Return the hash of a definition, or "" if there is none."""
+    """Return the hash of the definition at `path`, or "" if it is missing or empty."""
     from _blake2 import blake2b  # not from `hashlib`, whose import takes 3 ms
 
     text = trusted_content(path)
