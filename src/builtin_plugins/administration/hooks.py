@@ -11,12 +11,12 @@ from host import CategoryDeclaration, CommandDeclaration, hookimpl
 
 
 def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
-    """Return the declaration of an argument; it has the keys that a command.json uses."""
+    """Return the declaration of an argument, in the form of an item of `args` in command.json."""
     return {"name": name, "description": description, **more}
 
 
 def text(name: str, value: str, description: str) -> dict[str, Any]:
-    """Return the declaration of an option whose value is any text, such as a name."""
+    """Return the declaration of an option that takes any text, shown as `value` in the help."""
     return argument(name, description, value=value, complete="none")
 
 

@@ -35,7 +35,7 @@ class Address(NamedTuple):
 
     @property
     def site(self) -> str:
-        """Scheme, host and port."""
+        """The scheme, host and port: `https://example.org:8443`."""
         return f"{self.scheme}://{self.host}"
 
     @property

@@ -62,7 +62,10 @@ def bounded_call(
 
 
 def _printed(pipe: Any, most: int, deadline: float) -> bytes:
-    """Return the output; raise TimeoutError at `deadline`, OverflowError above `most` bytes."""
+    """Return the program's output, read from `pipe` until its end.
+
+    Raises TimeoutError at `deadline`, and OverflowError for more than `most` bytes.
+    """
     waiting = select.poll()
     waiting.register(pipe)
     printed = bytearray()

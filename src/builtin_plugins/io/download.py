@@ -52,10 +52,10 @@ def download(
 ) -> str:
     """Fetch `address` into the file `target`; return its SHA-256 in hex.
 
-    The download may take `seconds` in total, and the file may have `size` bytes. `sha256` is the
-    expected checksum, "" for any; if it is "", the response must state its length. A failed attempt
-    restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in `requests`. After
-    an OperationError, `target` does not exist.
+    The download may take at most `seconds` in total, and the file may have at most `size` bytes.
+    `sha256` is the expected checksum, "" for any; if it is "", the response must state its length.
+    A failed attempt restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in
+    `requests`. After an OperationError, `target` does not exist.
     """
     fetchable(address)
     late = OperationError(f"the download was not finished within {seconds:g} seconds")
@@ -95,7 +95,10 @@ def _attempt(
     sha256: str,
     progress: Progress,
 ) -> str:
-    """Fetch the file. Raises OperationError, or _TemporaryError if another attempt may succeed."""
+    """Fetch `address` into the file `target` once; return its SHA-256.
+
+    Raises OperationError, or _TemporaryError if another attempt may succeed.
+    """
     received, checksum = 0, hashlib.sha256()
     with _respond(session, address) as response, target.open("wb") as file:
         total: int | None = response.raw.length_remaining
@@ -121,7 +124,10 @@ def _attempt(
 
 
 def _respond(session: requests.Session, address: str) -> requests.Response:
-    """Follow redirects and return a usable response. Raises the same errors as `_attempt`."""
+    """Request `address`, follow redirects, and return the response, whose status is 200.
+
+    Raises the same errors as `_attempt`.
+    """
     try:
         response = session.get(
             address,
@@ -144,7 +150,10 @@ def _respond(session: requests.Session, address: str) -> requests.Response:
 
 
 def _cause(failure: BaseException, otherwise: str) -> str:
-    """Return the cause of a network failure without the address, which may contain secrets."""
+    """Return the cause of a network failure, or `otherwise` if it is unknown.
+
+    The text does not contain the address, which may contain secrets.
+    """
     text = repr(failure)
     if re.search("timed ?out", text, re.IGNORECASE):
         return "the server did not answer in time"

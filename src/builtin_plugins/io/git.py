@@ -51,7 +51,7 @@ def login_of(address: str) -> dict[str, str]:
 
 @dataclass
 class Git:
-    """git in one directory; `login` contains variables for the server (`login_of`).
+    """git in one directory; `login` contains the variables of `login_of`, to log in to a server.
 
     A call takes at most `seconds`.
     """
@@ -137,7 +137,7 @@ def newer_commit(git: Git) -> str:
 
 
 def has_commit(git: Git, commit: str) -> bool:
-    """Return whether HEAD contains a commit; the local repository may lack the commit."""
+    """Return whether HEAD contains a commit; False if the local repository lacks the commit."""
     try:
         git("merge-base", "--is-ancestor", commit, "HEAD")
     except OperationError:
@@ -165,7 +165,10 @@ def check_fast_forward(
 
 
 def fast_forward(git: Git, old: str, new: str) -> None:
-    """Fast-forward after `check_fast_forward`; after an error, the files are unchanged."""
+    """Fast-forward the checkout from the commit `old` to `new`.
+
+    The caller has called `check_fast_forward`. After an error, the files are unchanged.
+    """
     try:
         git("merge", "--ff-only", "--quiet", new)
     except OperationError:

@@ -75,14 +75,17 @@ def _style(row: Category | Command) -> str:
 
 
 def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str]:
-    """Return the row's description and indicators (such as `[plugin]`) as lines after `column`."""
+    """Return lines that fit after `column`: the row's description and marks such as `[plugin]`."""
     if isinstance(row, Command):
         return _wrapped(row.definition.description, row.indicators(terminal), terminal, column)
     return _wrapped(row.description, [], terminal, column)
 
 
 def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
-    """Return the lines of `text` and `marks`, which begin in `column`; one line if no terminal."""
+    """Return `text` and `marks`, wrapped to the width that a terminal has after `column`.
+
+    Without a terminal, they are one line.
+    """
     marks = [printable(mark) for mark in marks]
     if terminal.is_interactive:
         lines = wrap(" ".join([printable(text), *marks]), terminal.width - column)

@@ -51,7 +51,7 @@ class Store:
 
     @property
     def current(self) -> str:
-        """The version that the link points to, even if its directory is missing, or ""."""
+        """The version that the link points to, even if it is missing; "" without such a link."""
         if not os.path.islink(self.link):
             return ""
         target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
@@ -84,9 +84,9 @@ class Store:
                 undo.close()
 
     def commit(self, staged: str, version: str, undo: ExitStack) -> None:
-        """Flush a staged directory to the disk and move it to its final path.
+        """Flush the directory `staged` to the disk and move it to the path of `version`.
 
-        A version of the same name is replaced; it must not be in use.
+        An existing directory of that version is replaced; it must not be in use.
         """
         atomic.sync_file_system(staged)
         if os.path.lexists(self.path(version)):
@@ -95,7 +95,10 @@ class Store:
         atomic.sync_directory(self.directory)
 
     def activate(self, version: str, undo: ExitStack) -> None:
-        """Make a version the current one, atomically; if it is "", remove the link."""
+        """Point the link to `version` in one step; if `version` is "", remove the link.
+
+        `undo` gets a step that restores the former link.
+        """
         former = self.current
         self._point(version)
         undo.callback(self._point, former)
@@ -109,7 +112,7 @@ class Store:
         atomic.sync_directory(os.path.dirname(self.link))
 
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
-        """Remove every version that is neither current nor in `keep`, and abandoned stages.
+        """Remove abandoned staging directories, and versions neither current nor in `keep`.
 
         Returns an error for each directory that cannot be removed.
         """
@@ -119,7 +122,10 @@ class Store:
         return [problem for path in paths for problem in self._remove(path)]
 
     def _remove(self, path: str) -> Iterator[OperationError]:
-        """Remove a stage or a version; a version becomes a stage first. Yield the error, if any."""
+        """Remove a version or a staging directory. Yield an error if it cannot be removed.
+
+        A version is first renamed to a staging directory, so that no incomplete version remains.
+        """
         name = os.path.basename(path)
         try:
             if not name.startswith(STAGE):
@@ -161,14 +167,14 @@ def staging(directory: str) -> Iterator[str]:
 
 
 def remove_abandoned(directory: str) -> None:
-    """Remove the stages of interrupted changes from a directory, as far as possible."""
+    """Remove the staging directories that interrupted changes left behind; ignore errors."""
     for path in abandoned(directory):
         with suppress(OSError):
             atomic.remove_path(path)
 
 
 def abandoned(directory: str) -> list[str]:
-    """Return the unlocked stages in `directory`: interrupted changes left them."""
+    """Return the staging directories in `directory` that no process uses any more."""
     names = sorted(os.listdir(directory)) if os.path.isdir(directory) else []
     stages = [os.path.join(directory, name) for name in names if name.startswith(STAGE)]
     return [path for path in stages if _is_free(path)]

@@ -45,7 +45,7 @@ def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
-    """Return whether the start-up file loads completion; False if it cannot be read."""
+    """Return whether the shell's start-up file loads completion; False if it cannot be read."""
     with suppress(OSError):
         path = start_up_file(shell, program, environ)
         return _line(shell, program) in Path(path).read_bytes().splitlines()

@@ -57,7 +57,7 @@ def command(
 
 
 def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the command and the names of variables that follow it."""
+    """Split `words` into the words of a command and the variable names that follow them."""
     found = session.find(words)
     if found.kind == "unknown" and words[len(found.words)].isupper():
         found = session.find(found.words)  # a category may have its own entrypoint
@@ -77,7 +77,7 @@ def _value(one: Variable | None) -> dict[str, Any]:
 
 
 def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
-    """Return the rows as text; paths inside the installation are relative to it."""
+    """Return the variables in `rows` as text, with paths in the installation relative to it."""
 
     def value_text(row: dict[str, Any]) -> str:
         if row["value"] is None:

@@ -58,7 +58,11 @@ def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
 
 
 def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
-    """Return a new script by its file extension; the definition follows the shebang."""
+    """Return the text of a new script, keyed by the file extension for `lang`.
+
+    `word` is the command's last word, and `about` its description. The comment with the definition
+    follows the shebang.
+    """
     [(name, text)] = fill_template(f"command-{lang}").items()
     shebang, _, code = text.partition("\n")
     examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
@@ -105,7 +109,7 @@ def new_plugin(session: Session, name: str, python: bool) -> None:
 
 
 def check_words(words: tuple[str, ...]) -> None:
-    """Raise UsageError unless a command or category can have this name."""
+    """Raise UsageError unless `words` can name a command or category."""
     for word in words:
         if not is_word(word):
             raise UsageError(f"{word} is not a valid command name", WORD_RULE)

@@ -112,7 +112,8 @@ def _update_checkout(layout: Layout, tx: Transaction) -> None:
 def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
     """Swap in the new environment, and make the new version update its own files.
 
-    The new version is run as a command, because this version knows only the new one's command line.
+    The new version is run as a command, because this version can rely only on the new one's command
+    line, not on its Python code.
     If the process is killed, the next update finishes the work. Raises OSError or OperationError.
     """
     copy.swap(undo)

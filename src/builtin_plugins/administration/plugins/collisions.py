@@ -19,12 +19,12 @@ from host.run.lock import Lock
 
 
 def check_collisions(session: Session, found: PluginContents, *, force: bool) -> None:
-    """Warn about each command in a plugin's files that another plugin has or hides.
+    """Raise PluginError if another plugin has or hides a command in the files of a plugin.
 
-    Commands that this plugin had before are ignored. Without `force`, the first existing command
-    raises PluginError. With or without `force`, a plugin that would replace a command raises
-    PluginError. So does an entry point with the same name as one of another package, because only
-    one of the two can be loaded.
+    Commands that this plugin had before are ignored. With `force`, only a warning is printed,
+    unless the plugin would replace the existing command. With or without `force`, an entry point
+    with the name of one in another package raises PluginError, because only one of the two can be
+    loaded.
     """
     lock, entry = session.lock_without_hooks, found.entry
     for name in found.names:
@@ -49,9 +49,9 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
 def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, force: bool) -> None:
     """Check a package as `check_collisions` does, but in the copy of the environment that has it.
 
-    A process of `python`, the interpreter in the copy, starts this program and asks the plugins, so
-    commands that only Python code declares are included. Raises OperationError if the process does
-    not start, and PluginError if commands collide or if the plugin has no contents.
+    A process of `python`, the interpreter in the copy, starts this program and calls the plugins'
+    hooks, so commands that only Python code declares are included. Raises OperationError if the
+    process does not start, and PluginError if commands collide or if the plugin has no contents.
     """
     session = tx.session
     changed = f"this program with {entry.name}"
@@ -74,7 +74,7 @@ def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, forc
 
 
 def _answer() -> None:
-    """Print the collisions in this process's environment, for `check_collisions_in_copy`."""
+    """Print the collisions of the package named on stdin, for `check_collisions_in_copy`."""
     program, root, config_file, name, known = json.load(sys.stdin)
     layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
     lock = Session(layout, os.environ, messages, safe=False).lock_without_hooks
@@ -93,10 +93,10 @@ def _answer() -> None:
 
 
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
-    """Raise PluginError if commands already exist; with `force`, only warn about them.
+    """Raise PluginError if commands of a plugin already exist; with `force`, only warn.
 
-    `taken` has a line of text for each existing command, with true if that command would still
-    run. If one would not, PluginError is raised even with `force`.
+    `taken` is the result of `_taken`. If an existing command would no longer run, PluginError is
+    raised even with `force`.
     """
     for line, is_kept in taken.items():
         if not is_kept:
@@ -117,10 +117,11 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
 def _taken(
     words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
 ) -> dict[str, bool]:
-    """Map a line about each command that already exists to whether that command would still run.
+    """Return a line of text for each of the new commands `words` that is already taken.
 
-    An existing command hides new commands below it, because it gets their words as arguments.
-    `others` is the lock without this plugin; `is_kept` returns whether a command would still run.
+    Each line is mapped to whether the existing command would still run, as `is_kept` determines. A
+    reserved word is taken, and so is a command below an existing one, because that one gets its
+    words as arguments. `others` is the lock without this plugin.
     """
     before, taken = Catalog(others), {}
     for one in sorted(words):

@@ -34,7 +34,10 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
 
 
 def ensure_built(staged: PluginContents, tx: Transaction, *, yes: bool) -> PluginContents:
-    """Return the staged version; build it if it has no wheel and the user agrees."""
+    """Return the staged version; if it has no wheel, ask the user, then build one.
+
+    Raises OperationError if the user does not agree.
+    """
     if not staged.unbuilt:
         return staged
     entry = staged.entry
@@ -92,7 +95,7 @@ def install(
 
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if any, to the kept versions; write its entry to a file there."""
+    """Move the staged version, if any, with a file of its entry to the plugin's kept versions."""
     if os.path.isdir(tx.files):
         store = store_of(tx.plugins_dir, entry.name)
         version = os.path.dirname(tx.files)
@@ -111,7 +114,7 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 
 
 def remove(entry: Entry, tx: Transaction) -> str:
-    """Remove a plugin; return the new path of its only copy, "" if there is another copy.
+    """Remove a plugin; return the path to which its directory was moved, "" if it was not moved.
 
     The entry is first marked with `unfinished`, so that the next change can finish an interrupted
     removal.

@@ -22,7 +22,8 @@ class KnownPlugin(Record):
     `entry` is generated if the registry has none. `reason` explains the state.
 
     `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
-    distribution. `in_lock` has its entry points or its hooks file. `own` has its commands.
+    distribution. `in_lock` has its entry points or its hooks file, as the lock records them. `own`
+    has the commands that it declares.
     """
 
     entry: Entry
@@ -93,7 +94,7 @@ def named_plugin(
 ) -> KnownPlugin:
     """Return the plugin that has this name, or else one that has an entry point of this name.
 
-    Without `plugins`, no plugin's code is run to find it.
+    `plugins` are the plugins to search, by default all; no plugin's code is run to find them.
 
     Raises UsageError with the nearest names if there is no such plugin.
     """
@@ -117,7 +118,7 @@ def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
 def _known_plugin(
     entry: Entry, plugin: directory.DirectoryPlugin | None, lock: Lock, restore: str
 ) -> KnownPlugin:
-    """Return a plugin with its state; `restore` is the command that brings missing files back."""
+    """Return a plugin with its state; `restore` is the command that restores missing files."""
     in_lock, own = plugins_of(lock, entry), declarations(lock, entry)[0]
     reasons = [one.broken for one in in_lock if one.broken]
     names = [one.name for one in in_lock]
@@ -148,7 +149,7 @@ def _known_plugin(
 
 
 def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
-    """Return the entry points of a distribution, or the hooks file of a directory plugin."""
+    """Return the entry points of a distribution, or a directory plugin's hooks file, in `lock`."""
     found = lock.plugins.values()
     if entry.is_package:
         return [one for one in found if one.reference and one.package == entry.name]
@@ -156,7 +157,7 @@ def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
 
 
 def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
-    """Return the declarations of the plugin, and those of all other plugins."""
+    """Split the declarations of commands in `lock`: the plugin's, and those of all others."""
     known = plugins_of(lock, entry)
     names = {one.name for one in known} if entry.is_package else {entry.name}
     paths = {path for one in known for path in one.trees}

@@ -68,7 +68,7 @@ def change_lines(
 ) -> list[str]:
     """Return `title`, a line for each changed command, and lines for newly used variables etc.
 
-    Besides what its commands use, the old version uses `used`, and the new version uses `uses`.
+    `used` and `uses` list other things that the old and the new version use, such as hooks.
     """
     groups = {
         "+": [one for one in new.items() if one[0] not in old],
@@ -83,7 +83,7 @@ def change_lines(
 
 
 def _uses(commands: _Commands) -> dict[str, list[str]]:
-    """Return what commands use, by kind: variables, programs and so on."""
+    """Return what commands use, keyed by kind, such as "variables" or "requires" (programs)."""
     found = commands.values()
     return {
         "sudo": [" ".join(words) for words, one in commands.items() if one.sudo],
@@ -102,7 +102,7 @@ def _uses_of_python(found: PluginContents) -> dict[str, list[str]]:
 
 
 def _differs(old: Definition, new: Definition) -> bool:
-    """Return whether the files of a command differ; False if the old files no longer exist."""
+    """Return whether a command's files differ; False if those of a version cannot be read."""
     before, after = _own_files(old), _own_files(new)
     return bool(before and after) and before != after
 
@@ -142,7 +142,7 @@ def heading(entry: Entry) -> str:
 
 
 def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> list[str]:
-    """Return a line for each command with its key in `groups`, its words and its description."""
+    """Return a line for each command: its key in `groups` (such as `+`), words and description."""
     rows = [
         (f"  {mark} {' '.join(words)}", f"{one.description}{' [sudo]' if one.sudo else ''}")
         for mark, commands in groups.items()

@@ -85,7 +85,10 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
 
 
 def _clear(plugins_dir: str) -> None:
-    """Remove the unfinished files of interrupted changes; links to other files are not followed."""
+    """Remove the temporary files and staging directories of interrupted changes.
+
+    Raises PluginError if `.versions` or `.removed` is a link.
+    """
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
@@ -98,9 +101,10 @@ def _clear(plugins_dir: str) -> None:
 
 
 def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
-    """Finish interrupted removals, undo interrupted first installations, and repair updates.
+    """Complete or undo the interrupted changes of all entries marked with `unfinished`.
 
     If a package is still or already installed, its entry becomes that of the installed version.
+    Otherwise, the plugin and its entry are removed.
     """
     for entry in [one for one in registry.entries.values() if one.unfinished]:
         if entry.is_package and (version := _installed_version(entry.name)):
@@ -167,7 +171,7 @@ def _write(path: str, values: dict[str, Any]) -> None:
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
     """Remove the link of a plugin, or move its directory to `.removed`.
 
-    Returns the new path of the directory, "" for a link.
+    Returns the new path of the directory, "" if there was none. `undo` gets the reverse step.
     """
     path = os.path.join(plugins_dir, name)
     if os.path.islink(path):

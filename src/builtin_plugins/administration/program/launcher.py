@@ -158,7 +158,10 @@ def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
-    """Return other launchers of this environment: on PATH, and in the default data directory."""
+    """Return the launchers of this environment outside the installation at `root`.
+
+    They are searched for on PATH and in the default data directory.
+    """
     usual = glob(os.path.join(escape(xdg_home(environ, "DATA")), "*", "core", "*"))
     found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
     own = os.path.realpath(root) + os.sep
@@ -166,7 +169,7 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
-    """Return whether `path` is a launcher of this environment; if `anywhere`, of any other, too."""
+    """Return whether `path` is a launcher of this environment or, with `anywhere`, of any other."""
     try:
         content = read_regular(path, OperationError, _LARGEST)
     except (OSError, OperationError):

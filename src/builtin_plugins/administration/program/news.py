@@ -66,7 +66,7 @@ def _detach(work: Callable[[], None]) -> None:
 
 
 def _check(root: str, environ: Mapping[str, str], stamp: str) -> None:
-    """Write the upstream branch's commit to the stamp file, or "" if HEAD contains it."""
+    """Write the upstream branch's newest commit, or "" if HEAD contains it, to the file `stamp`."""
     git = Git(root, environ, _SERVER_SECONDS)
     if "GIT_SSH" not in environ:
         usual = git("config", "--default=ssh", "--get", "core.sshCommand").decode().strip()

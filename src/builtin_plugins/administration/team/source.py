@@ -42,7 +42,10 @@ def fetch(source: PluginSource, tx: Transaction) -> None:
 
 
 def _clone(source: PluginSource, tx: Transaction) -> None:
-    """Clone a repository; its `.git/info/attributes` disables filters, now and in later calls."""
+    """Clone the repository of a source into `tx.files`.
+
+    The file `.git/info/attributes` in the clone disables git's filters, now and in later calls.
+    """
     address = source.entry.source
     git = tx.git(tx.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")

@@ -37,7 +37,11 @@ def write_file(path: str, content: bytes | str, mode: int | None = None) -> None
 
 
 def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
-    """Set the mode of the new file, by default the old file's or one derived from the directory."""
+    """Set the mode of the open file that will replace `path`.
+
+    Without `mode`, it gets the mode of the old file or, if there is none, the read and write
+    permissions of the directory. Root also keeps the old file's owner.
+    """
     if mode is None:
         try:
             former = os.stat(path)
@@ -73,7 +77,7 @@ def _remove_empty(path: str) -> None:
 
 
 def mode_below(directory: str) -> int:
-    """Return the mode that gives a new subdirectory of `directory` the same permissions."""
+    """Return the permission and setgid bits of `directory`, as the mode for a new one in it."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
 
 

@@ -20,7 +20,8 @@ OnWait = Callable[[str], object]  # called with a message if another process has
 def file_lock(path: str, on_wait: OnWait | None = None) -> Iterator[int]:
     """Hold the file lock on the file or directory `path`; yield its descriptor.
 
-    Raises OperationError if the file cannot be opened, or if another process keeps the lock.
+    Raises OperationError if the file cannot be opened, or if another process has the lock. With
+    `on_wait`, the function first waits for the lock, as `take_file_lock` does.
     """
     with os_errors_explained(path):
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -33,14 +34,14 @@ def file_lock(path: str, on_wait: OnWait | None = None) -> Iterator[int]:
 
 
 def _is_at(path: str, descriptor: int) -> bool:
-    """Return whether an open file is still at `path`: the former holder may have removed it."""
+    """Return whether the open file is still at `path`; the last lock holder may have removed it."""
     with suppress(FileNotFoundError):
         return os.path.samestat(os.stat(path), os.fstat(descriptor))
     return False
 
 
 def take_file_lock(descriptor: int, on_wait: OnWait | None = None) -> bool:
-    """Lock an open file or directory for this process and those that inherit the descriptor.
+    """Lock an open file or directory for this process and children that inherit `descriptor`.
 
     Returns False if another process has the lock. With `on_wait`, the function first waits for up
     to two minutes, and calls `on_wait` with a message after one second. Closing the descriptor

@@ -46,7 +46,7 @@ def _worded(failure: BaseException, otherwise: object = "") -> str:
 
 @contextmanager
 def signals_blocked() -> Iterator[None]:
-    """Delay SIGINT, SIGTERM and SIGHUP for the few milliseconds of a change."""
+    """Delay SIGINT, SIGTERM and SIGHUP until the end of the block, which must be short."""
     held = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
     former = signal.pthread_sigmask(signal.SIG_BLOCK, held)
     try:
@@ -56,9 +56,10 @@ def signals_blocked() -> Iterator[None]:
 
 
 def cleanup_on_signal(work: Callable[[], int]) -> int:
-    """Return the result of `work`; SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt in it.
+    """Call `work` and return its result; SIGINT, SIGTERM and SIGHUP interrupt it.
 
-    After that, the process ends with the same signal. An ignored signal (nohup) stays ignored.
+    The signal raises KeyboardInterrupt in `work`, so that its cleanup runs; then the process ends
+    with the same signal. An ignored signal (nohup) stays ignored.
     """
     ended = int(signal.SIGINT)
 

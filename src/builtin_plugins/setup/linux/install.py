@@ -80,7 +80,10 @@ def uninstall(settings: ToolSettings, messages: Messages) -> bool:
 
 
 def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Application:
-    """Fetch the latest version and unpack it in `stage`, unless the store already has it."""
+    """Download the latest version to `stage`; return it as an `Application` to install.
+
+    It is unpacked in `stage`, unless the store already has it.
+    """
     seconds = float(settings.values["TIMEOUT"] or 3600)
     address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
     messages.line(f"Downloading {bare_address(address)}")
@@ -128,7 +131,7 @@ def _find_launcher(directory: str, settings: ToolSettings) -> str:
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
-    """Return the icon's path in `directory`: the fetched icon, else the archive's, "" for none."""
+    """Return the icon's path in `directory`: the downloaded icon's, else the archive's, else ""."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
     return next((one for one in icons if ownership.is_file(directory, one)), "")
 
@@ -157,7 +160,10 @@ def _menu_text(settings: ToolSettings, icon: str) -> str:
 
 
 def _command(program: str) -> str:
-    """Quote `program` for the Exec key, whose first word must not contain `=` or, for GLib, `%`."""
+    """Return the value of the menu entry's Exec key, which starts the file `program`.
+
+    Its first word must not contain `=` or, for GLib, `%`; sh starts a program of such a name.
+    """
     if "=" in program or "%" in program:
         script = _quoted('exec "$0" "$@"')
         return f"/bin/sh -c {script} {_quoted(program)}"

@@ -33,7 +33,7 @@ def is_installed(paths: ToolPaths) -> bool:
 
 
 def owned_paths(paths: ToolPaths) -> dict[str, bool | None]:
-    """Return for each of a tool's paths whether setup made it, or None if nothing is there."""
+    """Map each of a tool's paths to whether setup made it, None if nothing is there."""
     is_own = owns_directory(paths)
     link, menu = paths.link, paths.desktop_file
     owns_link = owns_menu = None
@@ -63,7 +63,7 @@ def owns_directory(paths: ToolPaths) -> bool | None:
 
 
 def refuse_foreign(paths: ToolPaths) -> None:
-    """Raise OperationError if a file or directory exists that setup did not make."""
+    """Raise OperationError if setup did not make what exists at one of a tool's paths."""
     for (path, is_own), suffix in zip(owned_paths(paths).items(), PATHS, strict=True):
         if is_own is False:
             remedy = f"move it away or set {variable(paths.tool, suffix)}"
@@ -87,7 +87,7 @@ def is_file(directory: str, inside: str) -> bool:
 
 
 def read_text(path: str) -> str | None:
-    """Return the start of a regular file; None if there is none. Raises OSError."""
+    """Return the start of the file at `path`; None if it is not a regular file. Raises OSError."""
     if os.path.islink(path) or not os.path.isfile(path):
         return None
     with open(path, encoding="utf-8", errors="replace") as file:

@@ -107,7 +107,10 @@ def clear(paths: ToolPaths) -> list[OperationError]:
 def _replace(
     write: Callable[[str, str], None], path: str, new: str | None, undo: ExitStack
 ) -> None:
-    """Call `write` to set the file or link at `path` to `new`, or remove it if `new` is None."""
+    """Call `write` to set the file or link at `path` to `new`; if `new` is None, remove it.
+
+    `undo` gets a step that restores the old file or link.
+    """
     former = os.readlink(path) if os.path.islink(path) else ownership.read_text(path)
     if new != former:
         _set(write, path, new)
@@ -137,7 +140,7 @@ def find_sudo(paths: ToolPaths, environ: Mapping[str, str]) -> str | None:
 
 
 def _closed_directory(path: str) -> str:
-    """Return the first existing one of `path` and its parents, "" if the caller may write to it.
+    """Return `path` or its nearest existing parent if the caller may not write to it, else "".
 
     Another run may remove the directory at any time, so a descriptor is checked, not the path.
     """
@@ -181,9 +184,10 @@ def run_with_sudo(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Install a version, or uninstall. Raises HostError.
+    """Install a version, or uninstall; return 0. Raises HostError.
 
-    The arguments are the fields of `ToolPaths`, followed by those of `Application` to install.
+    The arguments are the fields of `ToolPaths`. If those of an `Application` follow, that version
+    is installed.
     """
     paths = ToolPaths(*arguments[: len(ToolPaths._fields)])
     application = arguments[len(paths) :]

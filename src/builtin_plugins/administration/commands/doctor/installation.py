@@ -48,7 +48,7 @@ class Subject:
 
     @property
     def call(self) -> str:
-        """Return the command that starts the program: a path if its name is not on PATH."""
+        """Return the shell word that starts the program: its name or, if not on PATH, its path."""
         path, program = launcher_of(self.layout), self.session.program
         is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
         return shlex.quote(path) if is_usable else program
@@ -57,7 +57,7 @@ class Subject:
 def finding(
     text: str, remedy: str, fix: Callable[[], object] | None = None, *, hint: bool = False
 ) -> Finding:
-    """Return a finding; `self doctor` adds the name of the check."""
+    """Return a finding without the name of its check, which `self doctor` adds."""
     return Finding("", Problem("", text, remedy), hint, fix)
 
 
@@ -140,7 +140,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
 
 
 def lock(subject: Subject) -> Iterator[Finding]:
-    """Yield the locks that other users can change; every run ignores them."""
+    """Yield a finding for each lock file that other users can change; runs ignore such files."""
     for path in filter(os.path.isfile, subject.session.installation.locks):
         status = os.lstat(path)
         if status.st_uid not in (0, os.geteuid()) or status.st_mode & 0o022:
@@ -168,7 +168,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
 
 
 def projects(subject: Subject) -> Iterator[Finding]:
-    """Yield hints about projects that are not trusted. `definitions` reports other problems."""
+    """Yield a hint for each project that is not trusted; `definitions` reports other problems."""
     for project in subject.session.installation.around()[0]:
         root, commands = project.root, project_contents(project).commands
         if not all(is_trusted(one.definition) for one in commands):

@@ -64,7 +64,7 @@ class Lint:
         yield from self._shadowed(projects)
 
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
-        """Yield each command that another of the same name hides; in a project, as a hint."""
+        """Yield a finding for each command that another one hides; in a project, it is a hint."""
         catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
         found = contents(catalog, (), deep=True)
@@ -171,9 +171,10 @@ class Lint:
 
 
 def keys_of(path: str) -> tuple[str, dict[str, int]]:
-    """Return the JSON in a file or script and the offset of each key (`envs.NAME`, `args[1].type`).
+    """Return the JSON in a .json file or a script's comment, and the offset of each of its keys.
 
-    Returns an empty text and no offsets if the file cannot be read.
+    The keys are paths such as `envs.NAME` and `args[1].type`. Returns an empty text and no offsets
+    if the file cannot be read.
     """
     try:
         text = read_regular(path, HostError).decode("utf-8-sig")

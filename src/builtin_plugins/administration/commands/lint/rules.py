@@ -27,7 +27,7 @@ _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "e
 
 
 def unknown_keys(definition: Definition) -> Iterator[Finding]:
-    """Yield unknown keys; the reader already reports misspelt ones."""
+    """Yield a finding for each unknown key; `definition.warnings` already has misspelt ones."""
     reported = {problem.key for problem in definition.warnings}
     for key in definition.extra:
         if not key.startswith(_OWN_MARKS) and key not in reported:
@@ -56,7 +56,10 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
 
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the problems of `env_files` and `envs`; `known` contains variables set elsewhere."""
+    """Yield the problems of `env_files` and `envs`.
+
+    `known` has the variables that the caller and settings.conf set.
+    """
     if not definition.reads_sources and (definition.envs or definition.env_files):
         what = '"sources" is false, so "envs" and "env_files" have no effect'
         yield Finding("variables", Problem(definition.file, what, key="sources"))

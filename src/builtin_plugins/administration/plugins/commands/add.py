@@ -115,10 +115,11 @@ def _add_staged(
 
 
 def _former(session: Session, wanted: Entry) -> Entry | None:
-    """Return the installed plugin that `wanted` names; without a name, one from its source.
+    """Return the registry's entry that adding `wanted` would replace, None if there is none.
 
-    Raises PluginError if the plugin of that name has another source, unless a package would replace
-    a package.
+    It is the entry of the same name; if `wanted` has no name, an installed plugin with the same
+    source and ref. Raises PluginError if the entry of that name has another source, unless both are
+    packages.
     """
     entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:

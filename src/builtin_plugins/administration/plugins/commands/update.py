@@ -30,7 +30,7 @@ def command(
 
 
 def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
-    """Return the entries of the plugins to update, from the registry if it contains them."""
+    """Return the entries of the plugins `names`; without names, all entries of the registry."""
     entries = read_registry(session.installation.plugins_dir).entries
     if not names:
         return list(entries.values())

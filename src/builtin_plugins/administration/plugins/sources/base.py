@@ -167,7 +167,7 @@ class PluginSource:
         """Do the slow part of `remove` before the registry is locked. Raises HostError."""
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        """Remove the plugin; return the new path of its only copy, "" if there is another copy."""
+        """Remove the plugin; return the path to which its directory was moved, "" if it was not."""
         return set_aside(tx.plugins_dir, self.entry.name, undo)
 
 

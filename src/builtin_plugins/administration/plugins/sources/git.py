@@ -68,9 +68,10 @@ def git_address(text: str) -> str:
 
 
 def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
-    """Write the files of a commit into the new directory `target`; return the completed entry.
+    """Write the files that `wanted` names into the new directory `target`.
 
-    `fetched` is the address to fetch from, which may contain credentials.
+    These are the files of its commit or, without one, of its ref. Returns the entry with `commit`
+    and `pinned` set. `fetched` is the address to fetch from, which may contain credentials.
     """
     directory = os.path.join(tx.area, "objects.git")
     os.mkdir(directory)
@@ -85,14 +86,20 @@ def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> E
 
 
 def read_file(git: Git, address: str, name: str) -> bytes:
-    """Return the content of a file in the newest commit; `git` runs in an empty directory."""
+    """Return the content of the file `name` in the newest commit of the repository at `address`.
+
+    The directory of `git` must be empty; the commit is fetched into it.
+    """
     git("init", "--quiet", "--bare", "--template=")
     commit = _fetch_objects(git, address, _resolve(git, address, "")[0])
     return git.ask(address, "cat-file", "blob", f"{commit}:{name}")
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
-    """Return the commit (or its first digits) of `ref`, and whether `ref` is a tag or commit."""
+    """Return the commit (or its first digits) of `ref`, and whether `ref` is a tag or commit.
+
+    If `ref` is "", the commit is that of the default branch.
+    """
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
@@ -131,7 +138,7 @@ def _fetch_objects(git: Git, address: str, commit: str) -> str:
 def write_commit(
     git: Git, commit: str, target: str, called: str, on_warning: Callable[[str], object]
 ) -> None:
-    """Write the files of `commit` into the new directory `target`; submodules are empty.
+    """Write the files of `commit` into the new directory `target`; folders of submodules are empty.
 
     `git` runs in a bare repository that this program made; this function sets the repository's git
     attributes. Raises OperationError with the repository's name `called` and the file.

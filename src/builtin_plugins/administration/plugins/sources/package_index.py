@@ -123,7 +123,7 @@ def _resolved(wanted: Requirement, installer: Installer) -> dict[str, Any]:
 
 
 def _address_of(file: dict[str, Any]) -> tuple[str, str]:
-    """Return the address or path of a file in uv's pylock.toml, and the file's name."""
+    """Return the address or path, and the name, of a file that uv's pylock.toml lists."""
     address = str(file.get("url") or file.get("path") or "")
     path = unquote(urlsplit(address).path)
     name = str(file.get("name") or os.path.basename(path))
@@ -131,7 +131,7 @@ def _address_of(file: dict[str, Any]) -> tuple[str, str]:
 
 
 def _fetch(file: dict[str, Any], sha256: str, directory: str, tx: Transaction) -> tuple[str, str]:
-    """Copy or download a file in uv's pylock.toml and check it; return its path and its SHA-256."""
+    """Copy or download a file that uv's pylock.toml lists; return its path and checked SHA-256."""
     address, name = _address_of(file)
     path, listed = os.path.join(directory, name), file.get("hashes", {}).get("sha256", "")
     return path, fetch_file(address, sha256 or listed, Path(path), tx)

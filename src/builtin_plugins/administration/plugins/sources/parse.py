@@ -100,7 +100,7 @@ def _by_path(text: str) -> tuple[str, str]:
 
 
 def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
-    """Return the kind and the address of a source that is not given as a path."""
+    """Return the kind and address of a source that is not a path; see `address_of` for `site`."""
     is_http = text.partition("://")[0].lower() in ("https", "http")
     if is_http and (kind := _by_suffix(urlsplit(without_credentials(text)).path)):
         return kind, text

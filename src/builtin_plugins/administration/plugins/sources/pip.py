@@ -145,7 +145,7 @@ class PipSource(PluginSource):
             return None
 
     def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
-        """Return the contents of the staged or kept wheel, and its directory."""
+        """Return the contents and the directory of the staged wheel, else of the kept wheel."""
         kept = store_of(tx.plugins_dir, self.entry.name).link_target(self.entry.version_dir)
         for directory in (tx.files, kept):
             names = names_in(directory)
@@ -218,7 +218,7 @@ def _checkout(tx: Transaction) -> str:
 
 
 def _staged(path: str, entry: Entry) -> PluginContents:
-    """Return a wheel's plugin with a completed entry. Raises HostError for an unusable wheel."""
+    """Return the plugin in the wheel at `path`. Raises HostError if it cannot be installed."""
     found = read_wheel(path, entry)
     name = found.entry.name
     if not found.names:

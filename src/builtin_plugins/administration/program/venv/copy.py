@@ -135,7 +135,7 @@ def _discard(path: str) -> None:
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:
-    """Replace the path of the copy in the scripts that pip wrote with the final path."""
+    """In the scripts of the copy at `path`, replace that path with `prefix`, the final path."""
     old, new = os.fsencode(path), os.fsencode(prefix)
     with os.scandir(os.path.join(path, "bin")) as files:
         scripts = [one.path for one in files if one.is_file(follow_symlinks=False)]
@@ -156,8 +156,9 @@ def ask(
 ) -> str:
     """Return the output of `python -I -m ARGUMENTS`.
 
-    By default, the process runs without an installation. `given` is written to its stdin. Raises an
-    OperationError that begins with `failing` if the process fails or takes more than `seconds`.
+    Without `environ`, this program finds no installation in that process. `given` is written to its
+    stdin. If the process fails or takes more than `seconds`, an OperationError is raised, whose
+    message begins with `failing`.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}

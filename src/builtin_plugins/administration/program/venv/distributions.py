@@ -78,9 +78,9 @@ def installed(prefix: str) -> dict[str, Any]:
 
 
 def check_change(name: str, copy: str) -> None:
-    """Raise OperationError if a distribution installed for `name` conflicts with others.
+    """Raise OperationError if the plugin `name` or a package installed with it has a conflict.
 
-    None of its files may belong to another distribution, and none of its top-level names may
+    None of their files may belong to another distribution, and none of their top-level names may
     belong to a requirement of this program. `copy` is the environment after the change.
     """
     before, after = installed(sys.prefix), installed(copy)
