@@ -29,8 +29,8 @@ class Store:
 
     The link points to the version, or to the directory `inside` it if that is not "".
     `is_own(path)` returns whether this program made the directory at `path`; other directories
-    are not treated as versions. Every method except `current`, `path` and `versions` requires a
-    file lock: `exclusive`, or a wider one that the caller holds. All methods may raise OSError.
+    are not treated as versions. `commit`, `activate` and `collect` require a file lock:
+    `exclusive`, or a wider one that the caller holds. All methods may raise OSError.
     """
 
     def __init__(
