@@ -35,7 +35,7 @@ class Tool(NamedTuple):
     files    a regular expression for the names of its files
     read     turns the file's text or the printed listing into recipes; also gets the file's path
     call     the command line that runs a recipe, for `str.format`
-    listing  the command line that prints its recipes as JSON, "" if its file is read as text
+    listing  the command line that prints its recipes as JSON, or "" if its file is read as text
     """
 
     name: str

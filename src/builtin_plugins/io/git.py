@@ -129,7 +129,7 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
 
 
 def newer_commit(git: Git) -> str:
-    """Return the newest commit of the upstream branch, "" if HEAD contains it; fetch nothing."""
+    """Return the newest commit of the upstream branch, or "" if HEAD contains it; fetch nothing."""
     head = git("symbolic-ref", "HEAD").decode().strip()
     remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
     commit = git.ask(remote, "ls-remote", "--", remote, branch).decode().partition("\t")[0]

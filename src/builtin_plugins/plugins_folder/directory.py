@@ -32,7 +32,7 @@ class DirectoryPlugin(Record):
     """A plugin's directory `root`, and its entry, completed from plugin.json.
 
     `tree` is the directory that contains the categories. `hooks_file` is a Python file with
-    hooks, "" for none. `scripts` is None if only folders are commands; otherwise, it may have
+    hooks, or "" for none. `scripts` is None if only folders are commands; otherwise, it may have
     the keys "prefix" and "split". `problem` is the reason why the plugin is ignored, or None.
     """
 
@@ -95,7 +95,7 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
 
 
 def names_in(directory: str) -> list[str]:
-    """Return the sorted names in a directory, [] if it cannot be read."""
+    """Return the sorted names in a directory, or [] if it cannot be read."""
     try:
         return sorted(os.listdir(directory))
     except OSError:
@@ -113,7 +113,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
 
 
 def read_kept_entry(version: str) -> Entry | None:
-    """Return the entry of a kept version, None for a directory that this program did not create."""
+    """Return the entry of a kept version, or None if this program did not create the directory."""
     try:
         entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
     except (HostError, OSError):

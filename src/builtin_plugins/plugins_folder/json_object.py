@@ -17,7 +17,7 @@ def read_object(path: str) -> dict[str, Any]:
 
 
 def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str) -> Any:
-    """Return the value of `key`, None if it is absent or null.
+    """Return the value of `key`, or None if it is absent or null.
 
     Raises PluginError, which names `path`, the key and `expected`, if the type is not `kind`.
     """
@@ -28,7 +28,7 @@ def typed(path: str, values: dict[str, Any], key: str, kind: type, expected: str
 
 
 def text(path: str, values: dict[str, Any], key: str) -> str:
-    """Return the string at `key`, "" if it is absent or null.
+    """Return the string at `key`, or "" if it is absent or null.
 
     Raises PluginError if the value is not a string or contains a NUL character.
     """

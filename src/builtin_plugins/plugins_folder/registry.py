@@ -45,7 +45,7 @@ def is_plugin_name(name: str) -> bool:
 
 
 def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
-    """Return a plugin's "scripts" value, None if it is absent. Raises PluginError."""
+    """Return a plugin's "scripts" value, or None if it is absent. Raises PluginError."""
     scripts = typed(path, values, "scripts", dict, "an object")
     if scripts is None:
         return None
@@ -76,7 +76,7 @@ class Entry(Record):
 
     @property
     def version_dir(self) -> str:
-        """Return the name of the version's directory in `.versions/<name>`, "" for none."""
+        """Return the name of the version's directory in `.versions/<name>`, or "" for none."""
         built_of = self.commit or self.sha256
         if self.is_users_directory or not built_of:
             return ""

@@ -46,7 +46,7 @@ def uninstall(settings: ToolSettings, _: Messages) -> bool:
 
 
 def _find_brew(environ: Mapping[str, str]) -> str:
-    """Return the path of brew, "" if it is not found."""
+    """Return the path of brew, or "" if it is not found."""
     return next(filter(None, (find_program(one, environ) for one in _BREWS)), "")
 
 

@@ -202,7 +202,8 @@ def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> 
 def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
     """Return the path of the executable `name` on PATH, or None.
 
-    If PATH is unset, a default path is searched. A `name` with a slash is used as a path::
+    If PATH is unset, a default path is searched. A `name` with a slash is used as a path.
+    Example::
 
         node = find_program("node", os.environ)
     """

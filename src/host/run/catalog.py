@@ -127,10 +127,10 @@ class DeclaredNode(Node):
 
 
 class Catalog:
-    """The trees of one lock in order of precedence: folders, then declared commands, then projects.
+    """All trees in order of precedence: the lock's folders, its declared commands, the projects.
 
     `read` reads a definition file, directly or through an index. `around` finds the projects; it
-    is called only if the lock's trees lack the command. `problems` has the problems of projects.
+    is called only if the lock has no such command. `problems` has the problems of projects.
     """
 
     def __init__(

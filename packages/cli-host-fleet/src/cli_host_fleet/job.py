@@ -93,10 +93,7 @@ class Job:
         return Session(os.urandom(8).hex(), self._elevation, prepare, output)
 
     def names(self) -> list[str]:
-        """Return the names of all variables that would reach a host.
-
-        Raises HostError; if a host would be refused, OperationError (exit status 1, as in a run).
-        """
+        """Return the names of all variables that would reach a host; raises HostError."""
         found: set[str] = set()
         for host in self.hosts.values():
             try:

@@ -62,8 +62,8 @@ def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None =
     """Return ssh's argv to run `command`. Its options override ssh_config, so all hosts get them.
 
     Unknown and changed host keys are refused; prompts, forwarding, LocalCommand and RemoteCommand
-    are disabled. `own` holds the options for a host whose connections ssh_config shares (see
-    own_connections).
+    are disabled. `own` holds the options for a host for which ssh_config enables connection sharing
+    (ControlMaster): see own_connections.
     """
     multiplexing = ["ControlMaster=no", "ControlPath=none"]
     if own is not None:

@@ -53,7 +53,7 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
-    """Return the caller's shell if completion of `program` can be added to it, "" if not."""
+    """Return the caller's shell if completion of `program` can be added to it, or "" if not."""
     shell = os.path.basename(environ.get("SHELL", ""))
     return shell if shell in SHELLS and not completes(shell, program, environ) else ""
 

@@ -74,7 +74,7 @@ def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
 
 
 def _extension(name: str) -> str:
-    """Return a script's extension with its dot, "" if its name has none."""
+    """Return a script's extension with its dot, or "" if its name has none."""
     return name.removeprefix(script_word(name)) if script_word(name) else ""
 
 

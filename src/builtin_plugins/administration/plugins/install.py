@@ -114,7 +114,7 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 
 
 def remove(entry: Entry, tx: Transaction) -> str:
-    """Remove a plugin; return the path to which its directory was moved, "" if it was not moved.
+    """Remove a plugin; return the path to which its directory was moved, or "" if it was not moved.
 
     The entry is first marked with `unfinished`, so that the next change can finish an interrupted
     removal.

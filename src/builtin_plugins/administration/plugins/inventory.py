@@ -21,7 +21,7 @@ class KnownPlugin(Record):
 
     `entry` is generated if the registry has none. `reason` explains the state.
 
-    `state` is enabled, disabled, missing or broken. `root` is its directory, "" for a
+    `state` is enabled, disabled, missing or broken. `root` is its directory, or "" for a
     distribution. `in_lock` has its entry points or its hooks file, as the lock records them. `own`
     has the commands that it declares.
     """

@@ -205,7 +205,7 @@ def refuse_package(
 ) -> None:
     """Raise PluginError if the directory `root` is a Python package, not a directory plugin.
 
-    `address` is the directory's repository in pip's form, "" for none.
+    `address` is the directory's repository in pip's form, or "" for none.
 
     A directory without plugin.json is a package if pip could install it and if it declares an entry
     point for plugins or contains no commands.

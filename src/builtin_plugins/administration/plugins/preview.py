@@ -115,7 +115,7 @@ def _own_files(one: Definition) -> dict[str, bytes]:
 
 
 def why_it_stays(session: Session, entry: Entry) -> str:
-    """Return why `update` skips a plugin, "" for a plugin that `update` does not skip."""
+    """Return why `update` skips a plugin, or "" for a plugin that `update` does not skip."""
     if entry.is_users_directory:
         return "edits take effect at once"
     if make_source(entry).is_one_version:

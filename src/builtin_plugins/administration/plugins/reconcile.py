@@ -171,7 +171,7 @@ def _write(path: str, values: dict[str, Any]) -> None:
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
     """Remove the link of a plugin, or move its directory to `.removed`.
 
-    Returns the new path of the directory, "" if there was none. `undo` gets the reverse step.
+    Returns the new path of the directory, or "" if there was none. `undo` gets the reverse step.
     """
     path = os.path.join(plugins_dir, name)
     if os.path.islink(path):

@@ -96,9 +96,9 @@ def _skeleton() -> Path:
 
 
 def is_checkout(root: str) -> bool:
-    """Return whether an installation is a git checkout of the program, made by install.sh.
+    """Return whether an installation is a git checkout of this program, made by install.sh.
 
-    A team's repository may also be a Python project, so the project must be named cli-host.
+    A team's repository may be a Python project, too, so the function also checks its name.
     """
     try:
         project = Path(root, "pyproject.toml").read_text(encoding="utf-8")

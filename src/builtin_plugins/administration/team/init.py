@@ -84,7 +84,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
 
 
 def _own_name(root: str, source: PluginSource) -> str:
-    """Return the name in the source's cli.json in lower case, "" if it cannot name a program."""
+    """Return the name in the source's cli.json, in lower case, or "" if no program can have it."""
     path = _config_file(root)
     if not _has_config(root):
         return ""
@@ -173,7 +173,7 @@ def session_of(session: Session, root: str, name: str) -> Session:
 
 
 def source_of_installation(root: str, environ: Mapping[str, str]) -> str:
-    """Return the address that an installation was made from, "" if it is unknown."""
+    """Return the address that an installation was made from, or "" if it is unknown."""
     if os.path.lexists(os.path.join(root, ".git")):
         with suppress(OperationError):
             found = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")

@@ -22,7 +22,7 @@ _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "
 
 
 def installed_as(settings: ToolSettings) -> str:
-    """Return the path of the installed command, "" if the tool is not installed.
+    """Return the path of the installed command, or "" if the tool is not installed.
 
     Leftovers of interrupted runs are removed if the caller may write to the directory.
     """

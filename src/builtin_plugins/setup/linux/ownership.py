@@ -33,7 +33,7 @@ def is_installed(paths: ToolPaths) -> bool:
 
 
 def owned_paths(paths: ToolPaths) -> dict[str, bool | None]:
-    """Map each of a tool's paths to whether setup made it, None if nothing is there."""
+    """Map each of a tool's paths to whether setup made it, or None if nothing is there."""
     is_own = owns_directory(paths)
     link, menu = paths.link, paths.desktop_file
     owns_link = owns_menu = None

@@ -32,7 +32,7 @@ _write_menu = partial(atomic.write_file, mode=0o644)
 class Application(NamedTuple):
     """A version to install: its name, the launcher's path in it, and the text of the menu entry.
 
-    `staged` is its directory, "" if it is already in the store.
+    `staged` is its directory, or "" if it is already in the store.
     """
 
     version: str

@@ -115,7 +115,7 @@ def _add_staged(
 
 
 def _former(session: Session, wanted: Entry) -> Entry | None:
-    """Return the registry's entry that adding `wanted` would replace, None if there is none.
+    """Return the registry's entry that adding `wanted` would replace, or None if there is none.
 
     It is the entry of the same name; if `wanted` has no name, an installed plugin with the same
     source and ref. Raises PluginError if the entry of that name has another source, unless both are

@@ -10,9 +10,9 @@ _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
 
 
 def command(session: Session, format: str) -> None:
-    """List all plugins, whatever their kind.
+    """List all plugins of every kind.
 
-    The text shows the first words of each plugin's commands; JSON has all commands.
+    The text shows the first word of each command; JSON has all commands in full.
     """
     plugins = inventory(session)
     if format == "json":

@@ -54,7 +54,7 @@ class PluginSource:
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
-        """Return the address for `text` (not a path), "" if this kind of source does not accept it.
+        """Return the address for `text` (not a path), or "" if this kind of source refuses it.
 
         For `user/repo`, `site` names the host, by default GitHub; `ssh` selects an ssh address.
         """
@@ -62,7 +62,7 @@ class PluginSource:
 
     @staticmethod
     def address_of_directory(path: str) -> str:  # noqa: ARG004 - for overriding
-        """Return the address for a directory, "" if this kind of source does not accept it."""
+        """Return the address for a directory, or "" if this kind of source does not accept it."""
         return ""
 
     @staticmethod
@@ -72,7 +72,7 @@ class PluginSource:
 
     @property
     def argument(self) -> str | None:
-        """Return the SOURCE that `checked_entry` checks, None if no check is necessary."""
+        """Return the SOURCE that `checked_entry` checks, or None if no check is necessary."""
         return self.entry.source or None
 
     @property
@@ -126,7 +126,7 @@ class PluginSource:
         raise NotImplementedError
 
     def kept_version(self, tx: Transaction) -> PluginContents | None:
-        """Return the version that the entry records, None if it must be fetched first."""
+        """Return the version that the entry records, or None if it must be fetched first."""
         return None
 
     def is_present(self, plugins_dir: str) -> bool:
@@ -147,7 +147,7 @@ class PluginSource:
         return []
 
     def pip_address(self) -> str:
-        """Return the repository address in the form that pip accepts, "" for none."""
+        """Return the repository address in the form that pip accepts, or "" for none."""
         return ""
 
     # These methods install and remove a plugin in two steps. The first step, `prepare_…`, is slow,
@@ -167,7 +167,7 @@ class PluginSource:
         """Do the slow part of `remove` before the registry is locked. Raises HostError."""
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        """Remove the plugin; return the path to which its directory was moved, "" if it was not."""
+        """Remove the plugin; return the path to which its directory was moved, or "" for none."""
         return set_aside(tx.plugins_dir, self.entry.name, undo)
 
 

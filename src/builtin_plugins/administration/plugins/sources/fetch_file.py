@@ -13,7 +13,7 @@ from host import OperationError
 
 
 def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
-    """Copy or download a file; return its SHA-256. `sha256` is the expected one, "" for any."""
+    """Copy or download a file; return its SHA-256. `sha256` is the expected one, or "" for any."""
     if "://" in address:
         # Imported here: importing requests takes 0.1 seconds, and most changes do not need it.
         from builtin_plugins.io.download import download
@@ -32,7 +32,7 @@ def fetch_file(address: str, sha256: str, target: Path, tx: Transaction) -> str:
 
 
 def verified_sha256(path: str | Path, wanted: str, called: str = "") -> str:
-    """Return the SHA-256 of a file. `wanted` is the expected one, "" for any.
+    """Return the SHA-256 of a file. `wanted` is the expected one, or "" for any.
 
     Raises OperationError for another SHA-256; the error uses the name `called`, if it is not "".
     """

@@ -28,7 +28,7 @@ _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)
 def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, str]:
     """Stage the newest wheel that meets a requirement; return (path, SHA-256, "").
 
-    `sha256` is the expected checksum, "" for any. If only a source distribution meets the
+    `sha256` is the expected checksum, or "" for any. If only a source distribution meets the
     requirement, nothing is downloaded; the result is ("", "", version). Raises OperationError.
     """
     if not has_pip():
@@ -93,7 +93,7 @@ def _file_in(directory: str) -> str:
 
 
 def newest_version(wanted: Requirement, installer: Installer) -> str:
-    """Return the newest version that meets a requirement, "" if there is none; change nothing."""
+    """Return the newest version that meets a requirement, or "" for none; change nothing."""
     if not has_pip():
         return str(_resolved(wanted, installer)["version"])
     options = ["--pre"] if wanted.specifier.prereleases else []

@@ -47,7 +47,7 @@ class PipSource(PluginSource):
     """A requirement for the package index, a repository to build a wheel from, or a wheel.
 
     `repository` is None if the source is not a repository; `requirement` is None for a wheel.
-    `_copy` is the environment as `prepare_…` changed it, None if it needs no change.
+    `_copy` is the environment as `prepare_…` changed it, or None if it needs no change.
     """
 
     suffixes = (_WHEEL,)

@@ -50,7 +50,7 @@ class PackageRepository(NamedTuple):
 
 
 def parse_package_repository(text: str) -> PackageRepository | None:
-    """Return the repository that `NAME @ git+ADDRESS` names, None for any other text.
+    """Return the repository that `NAME @ git+ADDRESS` names, or None for any other text.
 
     As in pip's addresses, the ref follows the last `@` of the path; %-escapes in it are
     decoded. Raises UsageError for an address that git cannot fetch.

@@ -26,7 +26,7 @@ def find_distribution(name: str) -> Any:
 
 
 def installed_commit(name: str) -> str:
-    """Return the commit that an installed distribution was built from, "" if none is recorded."""
+    """Return the recorded commit from which a distribution was built, or "" for none."""
     found = find_distribution(name)
     try:
         return str(json.loads(found.read_text("direct_url.json"))["vcs_info"]["commit_id"])
@@ -35,7 +35,7 @@ def installed_commit(name: str) -> str:
 
 
 def installed_version(name: str) -> str | None:
-    """Return the version of an installed distribution, None if it is not installed."""
+    """Return the version of an installed distribution, or None if it is not installed."""
     found = find_distribution(name)
     return found and str(found.version)
 
