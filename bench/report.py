@@ -83,7 +83,7 @@ def _machine(found: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     return (
         f"{found['date']}, {found['machine']}; {versions}. Medians of {found['runs']} "
-        f"measurements, with the programs measured in turn; number of series: {len(found['takes'])}."
+        f"measurements, with the programs measured in turn; series: {len(found['takes'])}."
     )
 
 

@@ -233,7 +233,7 @@ class _Desk:
 
     def __init__(self, home: str) -> None:
         if len(home) != len(_HOME):
-            raise AssertionError(f"{home} is not as long as {_HOME}")
+            raise AssertionError(f"{home} must have as many characters as {_HOME}")
         self.home = Path(home)
         self.root = self.home / "acme"
         bin_dir = self.home / ".local" / "bin"

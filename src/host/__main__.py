@@ -55,9 +55,9 @@ def main() -> int:
 
 
 def leave(status: int) -> int:
-    """End the process without interpreter teardown, which takes a tenth of a completion's time.
+    """End the process without interpreter teardown: a tenth of the time of a Tab completion.
 
-    All output is already written. Functions registered with `atexit` still run.
+    The caller has written all output. Functions registered with `atexit` still run.
     """
     import atexit
 

@@ -13,7 +13,7 @@ HELP_WORDS = ("help", "--help", "-h")
 FORMATS = ("text", "json", "tree")  # built-in formats; plugins add others
 VALUES = {"--color": ("auto", "always", "never"), "--format": FORMATS}  # values of options
 OPTIONS = {
-    "-h, --help": "show this page, or the help of a command",
+    "-h, --help": "show this page, or the help for a command",
     "-V, --version": "show the version",
     "--all": "also list hidden commands and commands for other systems",
     "--format FORMAT": "list as text, json, tree or a plugin's format",

@@ -171,9 +171,9 @@ class FolderNode(Node):
 
     @property
     def scripts(self) -> "Scripts":
-        """Each script at or below this node: its words after those of the node, and its path.
+        """The scripts at or below this node: their words relative to the node, and their paths.
 
-        A script can be below the node only if the tree splits the names of scripts in its root.
+        Scripts are below the node only if the tree splits names such as `db-dump` into words.
         """
         if self._scripts is None:
             self._scripts = self.parent.scripts_of(basename(self.at)) if self.parent else []

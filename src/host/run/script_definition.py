@@ -140,8 +140,8 @@ def _described(lines: "list[str]") -> tuple[str, str]:
 def _first_comments(lines: "list[str]") -> "Iterator[str]":
     """Yield the texts of the comments and the docstring above a script's first line of code.
 
-    A blank line yields "", but blank lines in docstrings and block comments are left out, because
-    a licence may contain them. Blocks for programs (`/// …`) are also left out.
+    A blank line between comments yields "". Blank lines in docstrings and block comments are left
+    out, so that a licence stays one paragraph. Metadata (`# /// script`) is also left out.
     """
     in_block, end = False, ""
     for number, line in enumerate(lines):

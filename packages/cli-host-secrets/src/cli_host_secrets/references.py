@@ -68,9 +68,10 @@ def pick_each(
     *,
     field: bool = False,
 ) -> Answers:
-    """Resolve references: read each name once, then `pick` each field from the text of its name.
+    """Resolve references: read each named secret once, then `pick` each field from its text.
 
-    `read_all` reads the names. `example` and `field` are passed to `split`.
+    `read_all` returns the texts of the secrets with the given names. `example` and `field` are
+    passed to `split`.
     """
     answers: Answers = {}
     wanted = {}
