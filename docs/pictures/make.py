@@ -160,7 +160,7 @@ _ACME: dict[str, dict[str, object] | str] = {
 _PLUGIN: dict[str, dict[str, object] | str] = {
     "plugin.json": {"name": "release", "version": "1.4.0", "description": "Release trains"},
     "db/migrate/command.json": _COMMAND
-    | {"name": "Migrate", "description": "Bring a schema to the newest migration"},
+    | {"name": "Migrate", "description": "Migrate a schema to the latest version"},
     "setup/terraform/command.json": _COMMAND
     | {
         "name": "Terraform",

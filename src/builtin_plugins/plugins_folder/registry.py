@@ -103,7 +103,7 @@ class Entry(Record):
 
 
 class Registry:
-    """The registry's content: the valid entries in order, and the problems of the others.
+    """The registry's content: the valid entries in order, and the problems in the others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
     untouched. `exists` is True if there is a registry file.

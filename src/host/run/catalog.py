@@ -36,7 +36,7 @@ class Match:
     nodes        the nodes of a category in order of precedence; for a command, its own node first
     node         the node with the definition, or None
     shadowed     the nodes of the commands that it shadows, only in the result of `children`
-    problems     the problems of the category.json, if `find` returns a category
+    problems     the problems in its category.json, if `find` returns a category
     """
 
     def __init__(self, kind: str, words: tuple[str, ...], nodes: "Sequence[AnyNode]") -> None:
@@ -130,7 +130,7 @@ class Catalog:
     """All trees in order of precedence: the lock's folders, its declared commands, the projects.
 
     `read` reads a definition file, directly or through an index. `around` finds the projects; it
-    is called only if the lock has no such command. `problems` has the problems of projects.
+    is called only if the lock has no such command. `problems` has the problems in projects.
     """
 
     def __init__(

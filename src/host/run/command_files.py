@@ -181,7 +181,7 @@ class FolderNode(Node):
 
     @property
     def script(self) -> str:
-        """The path of the script with exactly this node's words, or "" if there is none."""
+        """The path of the script whose name has exactly this node's words, or "" for none."""
         return next((path for words, path in self.scripts if not words), "")
 
     def scripts_of(self, word: str) -> "Scripts":

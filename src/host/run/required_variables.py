@@ -43,7 +43,7 @@ class RequiredVariable(str):
         return made
 
     def fault(self, value: str | None) -> str:
-        """Return the problem of a value, such as "must be set", or "" for a valid value."""
+        """Return what is wrong with a value, such as "must be set", or "" if it is valid."""
         if not value:
             return "must be set" if value is None else "must not be empty"
         if not self.type or _has_type(self.type, value):

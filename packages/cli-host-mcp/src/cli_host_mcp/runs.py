@@ -33,7 +33,7 @@ Hidden = Callable[[Mapping[str, Variable]], set[str]]
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a run: the bytes to keep of each stream, and the time in seconds."""
+    """Limits of a run: the number of bytes to keep from each stream, and the time in seconds."""
 
     output: int = 65536
     seconds: float = 600
@@ -133,8 +133,8 @@ class _Running:
     async def variables(self) -> dict[str, Variable]:
         """Return the variables that the run reports before it executes the command.
 
-        A run that ends without a report has started no command but may print messages: return the
-        environment that it got, whose secrets are then masked in them.
+        A run that ends without a report has started no command. Then return the environment that
+        it was given, so that its secrets can be masked in the messages that it printed.
         """
         report = b""
         while not report.endswith(_REPORT_END):

@@ -95,7 +95,7 @@ def install(
 
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if any, with a file of its entry to the plugin's kept versions."""
+    """Move the staged version, if any, to the kept versions, with a file that has its entry."""
     if os.path.isdir(tx.files):
         store = store_of(tx.plugins_dir, entry.name)
         version = os.path.dirname(tx.files)

@@ -97,7 +97,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
 
 
 def read_commands(*trees: Tree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
-    """Return the commands in `trees`, keyed by their words, and the problems of invalid ones."""
+    """Return the commands in `trees`, keyed by their words, and the problems in invalid ones."""
     found = contents(Catalog(Lock(list(trees))), (), deep=True)
     return {one.words: one.definition for one in found.commands}, tuple(found.problems)
 

@@ -123,10 +123,10 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
 
 
 def command(session: Session, path: str) -> None:
-    """Update the launcher PATH, its man page and the library beside it to this version.
+    """Update a launcher, its man page and the shell library beside it to this version.
 
-    install.sh and `self update` call this in the environment that they made. The output consists of
-    warnings.
+    PATH is the launcher's path. install.sh and `self update` run this command in the environment
+    that they made. It prints only warnings.
     """
     with os_errors_explained(path):
         renew_own_files(os.path.abspath(path), session.show_lines)

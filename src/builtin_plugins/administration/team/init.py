@@ -201,7 +201,7 @@ def _finish(
     if started and os.path.realpath(started) == real:
         start = name
     elif start == link:
-        session.messages.line(f"to call it {name}, put ~/.local/bin first on PATH")
+        session.messages.line(f"to run it as {name}, put ~/.local/bin first on PATH")
     else:
         session.messages.line(f"{link} already exists; to choose another name: --name NAME")
     commands = plural(len(there.contents((), deep=True).commands), "command")

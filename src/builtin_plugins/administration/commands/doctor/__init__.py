@@ -1,4 +1,4 @@
-"""`self doctor`: the problems of an installation, each with its remedy.
+"""`self doctor`: the problems with an installation, each with its remedy.
 
 The checks of the program are here; the checks of the installation's files are in `installation`.
 """
@@ -84,7 +84,7 @@ def _result(subject: Subject, found: list[Finding]) -> str:
 
 
 def launcher(subject: Subject) -> Iterator[Finding]:
-    """Yield the problems of the launchers in `core`."""
+    """Yield the problems with the launchers in `core`."""
     if not subject.launchers:
         path = launcher_of(subject.layout)
         remedy = f"{subject.call} self init {shlex.quote(subject.layout.root)}"

@@ -84,7 +84,7 @@ def files(subject: Subject) -> Iterator[Finding]:
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
-    """Yield the problems of settings.conf, which is sourced as in a run, except in safe mode."""
+    """Yield the problems in settings.conf, which is sourced as in a run, except in safe mode."""
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
     for path in (os.path.join(root, name) for name in _UNREAD_SETTINGS):
         if os.path.isfile(path):
@@ -163,7 +163,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
         if command.definition.entrypoint == ENTRYPOINT:
             left += abandoned(tool_settings_of(command, subject.environ).paths.install_dir)
     for path in left:
-        text = f"{path} is a leftover of an interrupted change"
+        text = f"{path} is left over from an interrupted change"
         yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_path, path))
 
 

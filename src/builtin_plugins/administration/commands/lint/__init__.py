@@ -1,4 +1,4 @@
-"""`self lint`: the problems of definitions and scripts, each with its position."""
+"""`self lint`: the problems in definitions and scripts, each with its position."""
 
 from collections.abc import Sequence
 

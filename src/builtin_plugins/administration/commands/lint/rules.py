@@ -56,7 +56,7 @@ def written_secrets(definition: Definition) -> Iterator[Finding]:
 
 
 def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Finding]:
-    """Yield the problems of `env_files` and `envs`.
+    """Yield the problems in `env_files` and `envs`.
 
     `known` has the variables that the caller and settings.conf set.
     """
@@ -108,7 +108,7 @@ def hooks(path: str) -> Iterator[Finding]:
 def script_findings(
     definition: Definition, environ: Mapping[str, str], shells: list[str]
 ) -> Iterator[Finding]:
-    """Yield the problems of a command's entrypoint; add shell scripts to `shells`."""
+    """Yield the problems in a command's entrypoint; add shell scripts to `shells`."""
     script, wrong = os.path.join(definition.directory, definition.entrypoint), ""
     if definition.in_python:
         return

@@ -156,7 +156,7 @@ def ask(
 ) -> str:
     """Return the output of `python -I -m ARGUMENTS`.
 
-    Without `environ`, this program finds no installation in that process. `given` is written to its
+    The default environment hides all installations from the process. `given` is written to its
     stdin. If the process fails or takes more than `seconds`, an OperationError is raised, whose
     message begins with `failing`.
     """
