@@ -213,34 +213,33 @@ def _names_run(found: "Match", definition: "Definition", args: "Sequence[str]") 
 
     A category's own entrypoint runs only if an option other than `--help` follows.
     """
-    helps = asks_help(args[:1])
-    is_option = bool(args) and args[0].startswith("-") and not helps
+    is_option = bool(args) and args[0].startswith("-") and not asks_help(args[:1])
     if not definition.entrypoint or (found.kind == "category" and not is_option):
         return False
     return definition.compatible or not asks_help(args)  # help is shown on every system
 
 
+def _is_trusted(definition: "Definition") -> bool:
+    if definition.project is None:
+        return True
+    from host.run.trust import is_trusted
+
+    return is_trusted(definition)
+
+
 def _script_gets_help(definition: "Definition", file: str) -> bool:
     """Return whether `--help` runs the command; only a trusted script is searched for that."""
     from host.run.script_help import script_gets_help
-    from host.run.trust import is_trusted
 
-    searched = not definition.help
-    return (not searched or is_trusted(definition)) and script_gets_help(definition, file)
+    return bool(definition.help or _is_trusted(definition)) and script_gets_help(definition, file)
 
 
 def _require_trust(
     words: "Sequence[str]", definition: "Definition", program: str, *, may_ask: bool
 ) -> None:
-    """Ask whether to trust the command's project, if it has one that is not trusted.
-
-    Raises NotConfirmedError if the user refuses or cannot be asked.
-    """
-    if (project := definition.project) is None:
-        return
-    from host.run.trust import is_trusted
-
-    if not is_trusted(definition):
+    """Ask whether to trust an untrusted project; raises NotConfirmedError if the user refuses."""
+    project = definition.project
+    if project is not None and not _is_trusted(definition):
         from host.cli.ask_trust import ask_trust
 
         ask_trust(words, project, definition.file, program, may_ask=may_ask)

@@ -124,8 +124,7 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
     address = git("ls-remote", "--get-url").decode().strip()
     git.ask(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
-    is_newest = git("rev-list", "--count", f"{old}..{new}").strip() == b"0"
-    return address, old, old if is_newest else new
+    return address, old, old if has_commit(git, new) else new
 
 
 def newer_commit(git: Git) -> str:

@@ -56,7 +56,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     fleet = Fleet(job, options, view)
     fleet.run(list(job.hosts))
     shown.end(view.results, time.monotonic() - start)
-    sys.exit(outcome(program, fleet, view, view.results))
+    sys.exit(outcome(fleet, view, view.results))
 
 
 class ShippedCheck(ShippedJob):

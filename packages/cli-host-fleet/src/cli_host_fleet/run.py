@@ -92,4 +92,4 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
         remembered.remember(file, [ssh.login(host) for host in failed])
     except OSError as failure:
         program.messages.warn(f"{file}: {failure.strerror}; @failed does not include this run")
-    return outcome(program, fleet, view, results)
+    return outcome(fleet, view, results)

@@ -23,11 +23,8 @@ def sources(_given: object, completer: Completer) -> Offer:
     """Return the plugin names in the cached catalogues; the shell adds file names."""
     installation = completer.installation
     try:
-        copy = (
-            read_json(installation.cache_path("catalogue"))
-            if installation.config.catalogues
-            else {}
-        )
+        path = installation.cache_path("catalogue")
+        copy = read_json(path) if installation.config.catalogues else {}
         names = [(str(one["name"]), str(one["description"])) for one in copy["plugins"]]
     except (OSError, DefinitionError, LookupError, TypeError):
         names = []  # the cached file does not exist yet, or it is damaged
