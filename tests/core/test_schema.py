@@ -34,7 +34,7 @@ VALIDATORS = {name: Draft202012Validator(one, registry=_STORE) for name, one in 
 # What relates values to one another, which a schema cannot say: the readers alone refuse it.
 _READER_ALONE = (
     " both have ",
-    "repeats, so it must be the last one",
+    "repeats, so no positional argument may follow",
     "comes before this required argument",
     "expected one of ",  # a default that is none of the choices
     "there is no other argument",

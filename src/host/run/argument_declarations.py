@@ -136,7 +136,7 @@ def _check_program(key: str, program: str, fields: "Fields", folder: str) -> Non
 
 
 def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) -> None:
-    """Refuse an argument with an option or variable in `taken`, or else add its own to `taken`."""
+    """Add an argument's options and variable to `taken`; refuse it if one is already there."""
     option = argument.name if argument.option else ""
     for mark in (argument.variable, option, argument.short, argument.negation):
         if mark in taken:
@@ -149,7 +149,7 @@ def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) ->
 def _check_order(last: Argument, argument: Argument, fields: "Fields") -> None:
     """Refuse a positional argument that cannot come after the `last` one."""
     if last.repeats:
-        raise fields.refused("name", f"{last.name} repeats, so it must be the last one")
+        raise fields.refused("name", f"{last.name} repeats, so no positional argument may follow")
     if argument.required and not last.required:
         text = f"the optional {last.name} comes before this required argument"
         raise fields.refused("required", text)

@@ -38,7 +38,7 @@ __cli_step() {
 command_not_found_handle() {
   builtin printf '%s: line %s: %s: command not found\n' "$0" "${BASH_LINENO[0]}" "$1"
   if [[ ${2-} == =* && $1 != *[!A-Za-z0-9_]* ]]; then
-    builtin printf '%s: line %s: an assignment has no blanks around its =\n' \
+    builtin printf '%s: line %s: an assignment must not have blanks around its =\n' \
       "$0" "${BASH_LINENO[0]}"
   fi
   builtin return 127

@@ -60,7 +60,7 @@ def caller_environment() -> dict[bytes, bytes]:
 
 
 def caller_words() -> list[str]:
-    """Return the command line as UTF-8 text; Python has decoded it with the locale's encoding."""
+    """Return `sys.argv`, decoded as UTF-8 and not with the locale's encoding."""
     encoding, errors = sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()
     return [decode(word.encode(encoding, errors)) for word in sys.argv]
 
@@ -156,7 +156,7 @@ def start_of(file: str, environ: "Mapping[str, str]") -> Start:
             return Start(file, [file])
         bash = find_bash(environ)
         if bash is None:
-            raise MissingError(Problem(file, "bash is needed to run it, but it is not on PATH"))
+            raise MissingError(Problem(file, "cannot run without bash, which is not on PATH"))
         return Start(bash, ["bash", file], bash, _reads_bash_env(environ))
     shebang = decode(head[2:].partition(b"\n")[0])
     if shebang.endswith("\r"):

@@ -45,7 +45,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
         raise _error(path, "every user can write to it", f"run: chmod o-w {quoted(path)}")
     bash = find_bash(environ)
     if bash is None:
-        raise MissingError(Problem(path, "bash is needed to read it, but it is not on PATH"))
+        raise MissingError(Problem(path, "cannot be read without bash, which is not on PATH"))
     within, mark = environ.get(READING, ""), f"{status.st_dev}:{status.st_ino}"
     if mark in within.split():
         what = "calls this program, which would read the file again"
@@ -117,8 +117,8 @@ def _error_line(messages: str) -> int:
 def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
     """Yield the name and value of each exported scalar variable in `export NAME="value"` lines.
 
-    Values have double quotes or, with control characters, `$'…'`. Arrays and names without a
-    value, which take one line each, are skipped.
+    A value is in double quotes or, if it has control characters, in `$'…'`. Arrays and names
+    without a value, which take one line each, are skipped.
     """
     position = 0
     while position < len(printed):

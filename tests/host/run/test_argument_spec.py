@@ -79,7 +79,7 @@ REFUSED = {
         [{"name": "a"}, {"name": "--b"}, {"name": "c", "required": True}],
         *("args[2].required", "the optional a comes before"),
     ),
-    "not last": ([{"name": "a..."}, {"name": "b"}], "args[1].name", "a... repeats, so it"),
+    "not last": ([{"name": "a..."}, {"name": "b"}], "args[1].name", "a... repeats, so no"),
     "two that repeat": ([{"name": "a..."}, {"name": "b..."}], "args[1].name", "a... repeats"),
     "path as complete": ([{"name": "a", "complete": "bin/x"}], "args[0].complete", "is not the"),
     "folder above": ([{"name": "a", "complete": ".."}], "args[0].complete", "is not the"),

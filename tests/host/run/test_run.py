@@ -822,4 +822,4 @@ def test_a_bare_environment(made):
     if os.access("/bin/bash", os.X_OK):  # the same bash that reads settings.conf then
         assert result.all == (0, "\n", "")
     else:
-        one_line(made, result, 127, "bash is needed")
+        one_line(made, result, 127, "without bash")

@@ -397,9 +397,9 @@ def test_blanks_around_the_equals_sign_get_a_hint(place):
     assert (result.status, variables(result.stdout)) == (0, {"A": "1", "B": "2"})
     assert result.stderr.splitlines() == [
         "settings.conf: line 2: NAME: command not found",
-        "settings.conf: line 2: an assignment has no blanks around its =",
+        "settings.conf: line 2: an assignment must not have blanks around its =",
         "settings.conf: line 5: X: command not found",
-        "settings.conf: line 5: an assignment has no blanks around its =",
+        "settings.conf: line 5: an assignment must not have blanks around its =",
         "settings.conf: line 7: missing: command not found",
     ]
 
@@ -723,7 +723,7 @@ def test_no_bash_anywhere(tmp_path, monkeypatch):
     file = tmp_path / "settings.conf"
     file.write_text("X=1\n")
     monkeypatch.setattr(host.run.settings, "find_bash", lambda *_: None)
-    with pytest.raises(MissingError, match="bash is needed"):
+    with pytest.raises(MissingError, match="without bash"):
         host.run.settings.capture_settings(str(file), {})
 
 
