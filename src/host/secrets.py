@@ -115,11 +115,11 @@ def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
 
 
 def masked_text(text: str) -> str:
-    """Return `text` with `…` in place of the credentials of addresses, even malformed ones.
+    """Return `text` with `…` in place of the credentials in addresses, even in malformed ones.
 
     Credentials are the user name and password, and the values of query parameters whose names look
-    secret. The user name of an ssh address is not masked. A password may contain blanks. The search
-    takes linear time.
+    secret. The user name of an ssh address is not masked. A password may contain blanks. The time
+    is linear in the length of `text`.
     """
     if "@" not in text and "=" not in text:  # text without these has no credentials
         return text

@@ -80,11 +80,11 @@ class Record:
         return {name: getattr(self, name) for name in self._fields}
 
     def replaced(self, **changes: "Any") -> "Self":
-        """Return a record of the same kind with other values."""
+        """Return a copy of the record with `changes` applied."""
         return type(self)(**self.values() | changes)
 
     def row(self) -> "list[Any]":
-        """Return the values, in order."""
+        """Return the values as a list, in the order in which the class declares them."""
         return [getattr(self, name) for name in self._fields]
 
     @classmethod
@@ -221,7 +221,7 @@ def _is_executable(path: str) -> bool:
 
 
 def find_bash(environ: "Mapping[str, str]") -> str | None:
-    """Return the path of bash for settings.conf and scripts: on PATH, else /bin/bash, else None."""
+    """Return the path of bash for settings.conf and scripts: from PATH, or /bin/bash, or None."""
     return find_program("bash", environ) or find_program("/bin/bash", environ)
 
 

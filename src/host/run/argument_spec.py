@@ -98,7 +98,7 @@ class Argument(Record):
         return f"[{self.form}]{dots}"
 
     def owns(self, variable: str) -> bool:
-        """Return whether `variable` is a variable of this argument."""
+        """Return whether `variable`, such as ARG_NAME or ARG_NAME_1, belongs to this argument."""
         name, _, last = variable.rpartition("_")
         is_numbered = self.repeats and (last == "COUNT" or is_digits(last))
         return self.variable in (variable, name if is_numbered else "")
@@ -112,7 +112,7 @@ class Argument(Record):
         return f"{kind} that matches {self.pattern}" if self.pattern else kind
 
     def accepts(self, text: str) -> bool:
-        """Return whether `text` is a valid value; does not check whether a file exists."""
+        """Return whether `text` is a valid value, without checking whether a file exists."""
         # `read_declarations` has checked the type and pattern of the choices
         return text in self.choices if self.choices else self.has_form(text)
 

@@ -130,7 +130,8 @@ class Catalog:
     """All trees in order of precedence: the lock's folders, its declared commands, the projects.
 
     `read` reads a definition file, directly or through an index. `around` finds the projects; it
-    is called only if the lock has no such command. `problems` has the problems in projects.
+    is called only if the words name no command in another tree. `problems` has the problems in
+    projects.
     """
 
     def __init__(
@@ -165,7 +166,7 @@ class Catalog:
         return self._projects
 
     def _folders(self) -> "list[AnyNode]":
-        """Return new root nodes, because a used node would miss later changes of its folder."""
+        """Return a new root node of each tree in the lock; a used node would miss later changes."""
         return [FolderNode(one, self._read) for one in self._lock.trees]
 
     def _in_projects(self) -> "list[AnyNode]":
@@ -278,7 +279,7 @@ def _child(category: Match, word: str) -> Match | None:
 
 
 def reserved_problem(word: str, node: "AnyNode") -> Problem:
-    """Return the problem that a folder or script in a tree's root has the reserved `word`."""
+    """Return the problem for `node`, a folder or script with a reserved `word` in a tree's root."""
     path = node.scripts[0][1] if isinstance(node, FolderNode) and not node.is_folder else node.at
     return Problem(path, f"left out; the word {word} is reserved for this program")
 
@@ -296,10 +297,10 @@ def _matched(
 ) -> Match | None:
     """Merge the nodes `reached` by `words` into one match; return None if no node remains.
 
-    The first node that is a command or a category decides which one the match is. A run stops there
-    and raises DefinitionError if that definition is invalid. A listing reads all nodes: a command's
-    match includes the shadowed nodes, and a category's match includes only nodes that contain
-    commands. Problems are appended to `problems`.
+    The first node that is a command or a category decides whether the match is a command or a
+    category. A run stops there and raises DefinitionError if that definition is invalid. A listing
+    reads all nodes: a command's match includes the shadowed nodes, and a category's match includes
+    only nodes that contain commands. Problems are appended to `problems`.
     """
     kept: list[AnyNode] = []
     shadowed: list[AnyNode] = []

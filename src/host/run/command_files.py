@@ -81,8 +81,8 @@ def refusal(path: str, root: str) -> str:
 class Node:
     """The node that words name in one tree; `at` is its path or, if declared in code, its words.
 
-    The catalog sets `definition`, or `error` if the definition is invalid but commands are below.
-    `problems` has the problems in the folder, and is complete once the folder is listed.
+    The catalog sets `definition`, or `error` if the definition is invalid but there are commands
+    below it. `problems` has the problems in the folder, and is complete once the folder is listed.
     """
 
     tree: "Tree"
@@ -185,7 +185,7 @@ class FolderNode(Node):
         return next((path for words, path in self.scripts if not words), "")
 
     def scripts_of(self, word: str) -> "Scripts":
-        """Return each script whose words begin with `word`: its other words, and its path.
+        """Return the remaining words and the path of each script whose words begin with `word`.
 
         The folder is listed only if necessary.
         """
@@ -291,7 +291,7 @@ class FolderNode(Node):
         return False
 
     def has_command_near(self) -> bool:
-        """Return whether the folder or a direct subfolder has a command.json; stop at the first."""
+        """Return whether the folder or a direct subfolder has a command.json."""
         if is_file(f"{self.at}/command.json"):
             return True
         try:
@@ -341,7 +341,7 @@ class FolderNode(Node):
     def _listed(self) -> "tuple[dict[str, bool], list[str]]":
         """Return the usable subfolders, as {word: is_linked}, and the names of the files.
 
-        Adds to `problems`: names that cannot be words, and links to folders that contain the tree.
+        Names that cannot be words and links to folders that contain the tree go into `problems`.
         """
         folders: dict[str, bool] = {}
         files: list[str] = []
@@ -389,7 +389,7 @@ def _has_definition(folder: str) -> bool:
 
 
 def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
-    """Return whether `file` may have one of these keys, or is unreadable; faster than parsing."""
+    """Return, without parsing `file`, whether it may have one of these keys or is unreadable."""
     try:
         content = read_regular(file, DefinitionError)
     except FileNotFoundError:

@@ -62,7 +62,7 @@ class Definition:
     help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
     starts_commands        whether it starts other commands or programs that its caller chooses
     reads_sources          false if a Python command gets only its caller's environment
-    installed_when         {"command": NAME}, {"path": PATH} or {}
+    installed_when         what a `setup` command installs: {"command": NAME}, {"path": PATH} or {}
     extra                  the values of all other keys
     warnings               `Problem`s, such as an unknown key that resembles a known one
     """
@@ -124,7 +124,7 @@ class Definition:
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
-        """Set `above`, and take an absent `group` from it; other defaults are read via `chain`."""
+        """Set `above`, and inherit `group` if it is absent; other defaults are read via `chain`."""
         self.above = above
         self.group = next((one.group for one in reversed(self.chain) if one.group), "")
 
@@ -142,7 +142,7 @@ class Definition:
 
     @property
     def requires(self) -> "tuple[Requirement, ...]":
-        """The required programs; if several definitions require one, the nearest wins."""
+        """The required programs; if several definitions require the same one, the nearest wins."""
         if not self.above:
             return self.own_requires
         needs = {need.program: need for one in self.chain for need in one.own_requires}

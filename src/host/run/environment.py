@@ -50,7 +50,9 @@ class Assignment:
 
 
 class Layers:
-    """The variables of all sources. The highest rank (lowest number) wins; on a tie, the last one.
+    """The variables of all sources.
+
+    The highest rank (lowest number) wins; if ranks are equal, the assignment read last wins.
 
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
     system   the caller's environment (SYSTEM): never changed, even if a value is empty
@@ -160,7 +162,7 @@ class SourceReader(Record):
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
     def secrets(self) -> None:
-        """Add the secrets that no other source sets to `layers`.
+        """Add to `layers` the secrets that no other source sets.
 
         They are added as values or, without `resolves`, as references. Raises SourceError.
         """
@@ -225,7 +227,7 @@ def layers_of(
     environ: "Mapping[str, str]",
     given: "Mapping[str, str] | None" = None,
 ) -> Layers:
-    """Return the layers for a command's run before its sources are read.
+    """Return the initial layers of a command's run; a `SourceReader` adds the other sources.
 
     `environ` is the caller's; `given` has the variables of the declared arguments, by default
     those of an empty command line.

@@ -47,7 +47,7 @@ def expand(
 
 
 class _UnclosedError(Exception):
-    """A `${` or `$(` is not closed; the text from the outermost unclosed one on is unchanged."""
+    """An unclosed `${` or `$(`: the text from the outermost one to the end stays unchanged."""
 
 
 class _Expansion:
@@ -92,7 +92,7 @@ class _Expansion:
         return "".join(parts), end
 
     def quote(self, position: int, inside: bool) -> tuple[str, int]:
-        """Return the unexpanded text at `position`: after a backslash, in backticks, or a `}`."""
+        """Return the literal text that begins with a backslash, backtick or `}` at `position`."""
         text = self.text
         character, following = text[position], text[position + 1 : position + 2]
         if character == "`":
@@ -107,7 +107,7 @@ class _Expansion:
     def dollar(self, position: int, used: bool) -> tuple[str, int]:
         """Return the value of the reference at `position`, and the end of the reference.
 
-        Text that begins with several `$` is no reference and is returned unchanged.
+        Text that begins with several `$` is not a reference and is returned unchanged.
         """
         text, stop = self.text, position
         while text.startswith("$", stop):

@@ -202,7 +202,7 @@ class OpenInstallation:
         }
 
     def run_chain(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
-        """Return CLI_RUN for a command whose run sets `values`; `environ` is its caller's."""
+        """Return CLI_RUN for a command whose run sets `values` and whose caller has `environ`."""
         layout = self.layout
         launcher = "" if layout.launcher == layout.root else layout.launcher
         usual = layout.config_file == join(layout.root, "core/cli.json")

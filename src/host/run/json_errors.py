@@ -15,8 +15,8 @@ _TRAILING_COMMA = re.compile(rf",[{_BLANKS}]*[\]}}]")
 def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError:
     """Return the error for text that the JSON scanner refused or did not read completely.
 
-    `what` is the message about `token`, which is a repeated key or a constant. Both are "" for any
-    other mistake.
+    `what` is the message about `token`, which is a repeated key or a constant such as NaN. Both
+    are "" for any other mistake.
     """
     if what:
         position = _offset_of(token, text)

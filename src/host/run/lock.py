@@ -1,10 +1,10 @@
 """The lock: the declarations of plugins, and stamps that show whether they are still valid.
 
-`host.planning.lock_file` writes it and `_parse` reads it; records are stored as their `row`. The
-file has four parts: a line with the format and checksum, a line of JSON that every run reads, a
-line of JSON for listings and declared commands, and a line for each definition that a plugin
-declares in code. It contains paths, names and these definitions, but never values of variables
-and never code. If the checksum or a stamp is wrong, the lock is rebuilt from the plugins.
+`host.planning.lock_file` writes it and `_parse` reads it; each record is stored as an array of its
+values. The file has four parts: a line with the format and checksum, a line of JSON that every run
+reads, a line of JSON for listings and declared commands, and a line for each definition that a
+plugin declares in code. It contains paths, names and these definitions, but never values of
+variables and never code. If the checksum or a stamp is wrong, the lock is rebuilt from the plugins.
 """
 
 import _imp
@@ -62,11 +62,11 @@ class Declared(Record):
 
 
 class Source(Record):
-    """One declared source of variables: files, a key of definitions, or a provider.
+    """One declared source of variables: files, a key of the command's definition, or a provider.
 
-    `reader` is "shell" or "dotenv" (of `files`), "env_files" or "envs" (of the command's
-    definition), or "python" (calls `provider`, a "module:attr"). `words` has the leading words of
-    the commands that the source serves, or () for all commands.
+    `reader` is "shell" or "dotenv" for `files`, "env_files" or "envs" for that key of the
+    definition, or "python" for `provider`, a "module:attr" to call. `words` has the leading words
+    of the commands that the source serves, or () for all commands.
     """
 
     name: str
@@ -246,5 +246,5 @@ def _parse_later(lines: bytes) -> "dict[str, Any]":
 
 
 def checksum(body: "bytes | memoryview[int]") -> bytes:
-    """Return a fast hash by a built-in function; it detects damage, not attacks."""
+    """Return a hash of `body` that is fast to compute; it detects damage, not attacks."""
     return _imp.source_hash(_HASH_KEY, body).hex().encode()

@@ -1,7 +1,7 @@
 """Nested runs: each run exports CLI_RUN for the runs inside it.
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
-`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one blank between two entries.
+`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one space between entries.
 `OpenInstallation.run_chain` writes it. Only a run inside another run imports this module.
 """
 
@@ -43,10 +43,11 @@ def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
 def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
     """Return CLI_DIR and GLOBAL_CONFIG_FILE as the caller set them (or ""), and the launcher.
 
-    Each run exports both variables. A value that differs from the one that the innermost run
-    exported was set by that run's script and is kept. Any other value is replaced by that of the
-    innermost run with the same `launcher` (see `Layout`), or else by that of the innermost run of
-    the installation at `own`, or else by "". With CLI_DIR, the launcher is replaced, too.
+    Each run exports both variables. If a value differs from the one that the innermost run
+    exported, that run's script has set it, and it is kept. Otherwise, the value comes from the
+    innermost run with the same `launcher` (see `Layout`). If there is none, it comes from the
+    innermost run of the installation at `own`, or else it is "". If CLI_DIR comes from a run, the
+    launcher comes from the same run.
     """
     root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
     runs = outer_runs(environ)

@@ -41,7 +41,7 @@ class Project:
 
     @property
     def definition(self) -> Definition:
-        """The definition in project.json, which may be missing. Raises DefinitionError."""
+        """The definition in project.json, empty if the file is missing. Raises DefinitionError."""
         if self._definition is None:
             try:
                 fields = Fields(self.file, read_json(self.file))
@@ -98,8 +98,8 @@ def usable_projects(
 ) -> tuple[list[Project], list[Problem]]:
     """Return the projects in these directories, and their problems.
 
-    A project that another user could have written causes only a problem. `commands_dir` is the
-    installation's own directory of commands, which is not a project.
+    A project that another user could have written is left out and reported as a problem.
+    `commands_dir` is the installation's own directory of commands, which is not a project.
     """
     projects: list[Project] = []
     problems: list[Problem] = []

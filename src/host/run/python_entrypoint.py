@@ -1,4 +1,4 @@
-"""Run a Python command in the interpreter that a run starts for it, with few imports."""
+"""Run a Python command in an interpreter of its own, which imports few modules."""
 
 import _signal
 import gc
@@ -60,7 +60,8 @@ def main(argv: list[str]) -> int:
 def call(target: "Any", called: str, args: list[str], reference: str) -> int:
     """Call a click command with the program name `called`, or another callable with `args`.
 
-    A callable returns an exit status, or None for 0. Raises PluginError for anything else.
+    Returns the exit status: the integer that the callable returns, or 0 for None. Raises
+    PluginError for any other result.
     """
     if hasattr(target, "main") and hasattr(target, "make_context"):
         target.main(args=args, prog_name=called)

@@ -31,7 +31,7 @@ _GRACE_SECONDS = 1.0  # extra time, in which the child reports providers that ar
 
 
 def is_secret_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:
-    """Return whether an item of `env_files` refers to a secret; its scheme may be unknown."""
+    """Return whether an item of `env_files` refers to a secret, even with an unknown scheme."""
     scheme = item.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
     return reader.knows(scheme) or (is_scheme and not is_there(join(definition.directory, item)))
