@@ -25,5 +25,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Include the public names, for `help(host)` and editors."""
+    """Return all names of this module, imported or not, for `help(host)` and editors."""
     return sorted({*globals(), *__getattr__("__all__")})  # type: ignore[misc]

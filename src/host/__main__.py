@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def leave(status: int) -> int:
-    """End the process without interpreter teardown: a tenth of the time of a Tab completion.
+    """End the process without interpreter teardown, which takes a tenth of a Tab completion.
 
     The caller has written all output. Functions registered with `atexit` still run.
     """
@@ -193,7 +193,7 @@ def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> No
 
 
 def _report(layers: "Layers", exported: "Mapping[str, str]", descriptor: str) -> None:
-    """Write the run's environment and the shadowed values, so that a caller can mask secrets.
+    """Write the run's environment and all overridden values, so that a caller can mask secrets.
 
     Each variable is written as NAME=value and a NUL. One more NUL ends the report. Raises
     OperationError if `descriptor` is not an open file descriptor.
@@ -228,7 +228,7 @@ def _is_trusted(definition: "Definition") -> bool:
 
 
 def _script_gets_help(definition: "Definition", file: str) -> bool:
-    """Return whether `--help` runs the command; only a trusted script is searched for that."""
+    """Return whether `--help` runs the command; untrusted scripts are not searched for `--help`."""
     from host.run.script_help import script_gets_help
 
     return bool(definition.help or _is_trusted(definition)) and script_gets_help(definition, file)

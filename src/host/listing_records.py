@@ -129,7 +129,7 @@ class Listing(Record):
     notes: tuple[str, ...] = ()
 
     def sections(self) -> list[tuple[str, list[Category | Command]]]:
-        """Return the rows under their headings, in the order to show them.
+        """Return the rows under their headings, in display order.
 
         Subcategories come first, then commands without a group, then the groups, sorted by name.
         Headings are "Categories", "Commands" and the groups' names. Rows of projects come last,

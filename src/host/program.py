@@ -25,7 +25,7 @@ from host.run.text import Messages
 
 
 class Program:
-    """An installation: its paths, its commands, and the variables of their runs.
+    """An installation: its paths, its commands, and the variables that each command gets.
 
     All methods can raise HostError. Paths are absolute::
 

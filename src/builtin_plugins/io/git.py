@@ -119,7 +119,7 @@ class Git:
 def fetch_newest(git: Git) -> tuple[str, str, str]:
     """Fetch the upstream branch of a checkout.
 
-    Returns its address, the commit of HEAD and the newest commit, which may be the same.
+    Returns the remote's address, the commit of HEAD, and the newest commit, which may be HEAD.
     """
     address = git("ls-remote", "--get-url").decode().strip()
     git.ask(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")

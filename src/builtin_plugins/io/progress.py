@@ -9,7 +9,7 @@ from host import Messages, printable
 
 
 class QuietMessages(Messages):
-    """Messages that print only warnings and errors."""
+    """Prints only warnings and errors."""
 
     def line(self, text: str) -> None:
         """Print nothing."""

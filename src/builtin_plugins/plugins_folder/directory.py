@@ -103,7 +103,7 @@ def names_in(directory: str) -> list[str]:
 
 
 def store_of(plugins_dir: str, name: str) -> Store:
-    """Return the kept versions of a plugin; the link to the current one is `plugins/<name>`."""
+    """Return the store of a plugin's versions; the link to the current one is `plugins/<name>`."""
 
     def is_own(path: str) -> bool:
         return read_kept_entry(path) is not None
@@ -113,7 +113,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
 
 
 def read_kept_entry(version: str) -> Entry | None:
-    """Return the entry of a kept version, or None if this program did not create the directory."""
+    """Return the entry in the directory `version`, or None if this program did not make it."""
     try:
         entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
     except (HostError, OSError):

@@ -44,7 +44,7 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:
-    """Yield the paths that change if a plugin is added, removed or changed."""
+    """Yield the paths to watch for added, removed and changed plugins."""
     yield plugins_dir
     yield registry_path(plugins_dir)
     yield local_path(plugins_dir)

@@ -76,7 +76,7 @@ class Entry(Record):
 
     @property
     def version_dir(self) -> str:
-        """Return the name of the version's directory in `.versions/<name>`, or "" for none."""
+        """Return the name of the entry's directory in `.versions/<name>`, or "" for none."""
         built_of = self.commit or self.sha256
         if self.is_users_directory or not built_of:
             return ""
@@ -88,7 +88,7 @@ class Entry(Record):
 
     @property
     def is_users_directory(self) -> bool:
-        """Return whether the plugin's files are the user's own."""
+        """Return whether the plugin is the user's own directory, not a copy or a package."""
         return KINDS[self.kind] == "directory"
 
     @property

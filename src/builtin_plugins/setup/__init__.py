@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Install, upgrade or uninstall as the options request; return 0. Raises HostError."""
+    """Install, upgrade or uninstall a tool as the options request; return 0. Raises HostError."""
     from builtin_plugins.io.files.undo import cleanup_on_signal
     from builtin_plugins.setup.command import run
 

@@ -56,7 +56,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Parse the options of SPEC 4.3, even if the definition has no `args`. Raises UsageError."""
+    """Parse the options of `setup`, even if the definition has no `args`. Raises UsageError."""
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("-h", "--help", action="store_true")
     for names in (("-u", "--upgrade"), ("--uninstall",)), (("-v", "--verbose"), ("-q", "--quiet")):

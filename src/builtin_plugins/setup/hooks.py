@@ -33,7 +33,7 @@ def is_installed(command: "Any") -> bool | None:
 def tool_settings_of(command: "Any", environ: "Mapping[str, str]") -> "ToolSettings":
     """Return the settings from the command's `envs` and the caller's variables.
 
-    A listing does not read settings.conf and `.env` files, so it ignores an install directory that
+    A listing does not read settings.conf or `.env` files, so it ignores an install directory that
     is set only there.
     """
     from builtin_plugins.setup.tool_settings import ToolSettings

@@ -22,7 +22,10 @@ def is_installed(settings: ToolSettings) -> bool:
 
 
 def installed_as(settings: ToolSettings) -> str:
-    """Return "cask NAME" if the cask is installed, else "". Raises OperationError without brew."""
+    """Return "cask NAME" if the cask is installed, else "".
+
+    Raises OperationError if brew is missing.
+    """
     if not _find_brew(settings.environ):
         raise OperationError("Homebrew is not installed", "see https://brew.sh, then try again")
     return f"cask {settings.values['HOMEBREW_CASK']}" if is_installed(settings) else ""

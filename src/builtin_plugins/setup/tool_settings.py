@@ -55,7 +55,7 @@ class ToolPaths(NamedTuple):
 
 
 class ToolSettings(NamedTuple):
-    """A tool's names, and its variables' `values` with their suffixes as keys; "" means not set.
+    """A tool's names, and the `values` of its variables by suffix, such as SHA256; "" if unset.
 
     `environ` is passed to the programs that setup starts.
     """

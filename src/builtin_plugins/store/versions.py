@@ -42,7 +42,7 @@ class Store:
         self._inside = inside
 
     def path(self, version: str) -> str:
-        """Return the path of a version, which may not exist."""
+        """Return the path for `version`, whether or not the version exists."""
         return os.path.join(self.directory, version)
 
     def link_target(self, version: str) -> str:
@@ -51,7 +51,7 @@ class Store:
 
     @property
     def current(self) -> str:
-        """The version that the link points to, even if it is missing; "" without such a link."""
+        """The version that the link points to, even if that version is missing, or "" for none."""
         if not os.path.islink(self.link):
             return ""
         target = os.path.join(os.path.dirname(self.link), os.readlink(self.link))
@@ -112,7 +112,7 @@ class Store:
         atomic.sync_directory(os.path.dirname(self.link))
 
     def collect(self, keep: Collection[str] = ()) -> list[OperationError]:
-        """Remove abandoned staging directories, and versions neither current nor in `keep`.
+        """Remove abandoned staging directories; keep only the current version and those in `keep`.
 
         Returns an error for each directory that cannot be removed.
         """
@@ -148,8 +148,8 @@ class Store:
 def staging(directory: str) -> Iterator[str]:
     """Yield a new private directory in `directory`, locked to mark it as in use.
 
-    The directory is removed at the end of the block. First, the directories that interrupted
-    changes left are removed. Raises OSError.
+    Directories that interrupted changes left behind are removed first. The new directory is
+    removed at the end of the block. Raises OSError.
     """
     import tempfile  # imported here because listings load this module
 

@@ -41,7 +41,7 @@ def ask_trust(
 
 
 def project_contents(project: Project) -> Contents:
-    """Return all contents of a project, including commands that other trees override."""
+    """Return all contents of a project, including commands that other definitions override."""
     return contents(Catalog(Lock([]), around=lambda: ([project], [])), (), deep=True)
 
 
@@ -66,7 +66,7 @@ def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
 
 
 def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
-    """Return lines that show the new text of files changed since the project was trusted."""
+    """Return lines with the new text of files that have changed since the project was trusted."""
     lines = [f"The project {project.name} in {project.root} has changed since it was trusted:"]
     for path in paths:
         text = decode(trust.trusted_content(path)).splitlines()

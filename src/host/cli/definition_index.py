@@ -63,7 +63,7 @@ class DefinitionIndex:
         return definition
 
     def save(self) -> None:
-        """Write a changed index to the first writable path, leaving out deleted files."""
+        """Write a changed index to the first writable path, without the items of deleted files."""
         if not self._has_changed:
             return
         items = {path: one for path, one in self._items.items() if os.path.exists(path)}

@@ -98,8 +98,8 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
 def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the command line that the user would type to give the same answers, except secrets.
 
-    Secret answers are passed only in ARG_… variables. The value of a positional argument that
-    comes from the caller's environment is included if a prompted positional argument follows it.
+    Secret answers are passed only in ARG_… variables. If the user was asked for a positional
+    argument, the values of earlier ones from the caller's environment are included.
     """
     options: list[str] = []
     for argument in asked:

@@ -158,7 +158,7 @@ class Session:
         return self.current_lock or self.ask_plugins(python=not self.safe)
 
     def ask_plugins(self, *, python: bool) -> Lock:
-        """Make a lock without directory plugins' hooks; `python` allows hooks of packages."""
+        """Make a lock without hooks of directory plugins or, unless `python`, hooks of packages."""
         self.make_packages_importable()
         from host.planning.discovery import ask_plugins
 
@@ -185,7 +185,7 @@ class Session:
 
     @property
     def caller(self) -> Mapping[str, str]:
-        """The caller's environment, without variables that a run around this one has set."""
+        """The caller's environment, without the variables that an outer command's run has set."""
         from host.run.nested import without_outer_run  # works even without an installation
 
         return without_outer_run(self.environ, self.layout.root)

@@ -45,7 +45,7 @@ def refresh(installation: OpenInstallation, messages: Messages, safe: bool = Fal
 
 
 def own_commands(layout: Layout) -> list[Declared]:
-    """Return the commands that the built-in plugins declare, without an installation."""
+    """Return the commands that the built-in plugins declare; no installation is needed."""
     collected = _Collected({})
     installation = Installation(layout.program, layout.root, "", "", "")
     collected.ask_builtin(entry_points(), ["discover_commands"], installation)
@@ -139,7 +139,8 @@ class _Collected:
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Add the enabled third-party plugins, and return those that can be queried.
 
-        If two plugins have one name, the second is added as broken, with its origin in its name.
+        If two plugins have the same name, the second is added as broken, with its distribution in
+        its name.
         """
         found = []
         files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]

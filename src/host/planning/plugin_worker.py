@@ -23,10 +23,10 @@ _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
 
 
 class PluginAnswer(NamedTuple):
-    """The records of one plugin, each with its hook, and the hooks that it implements.
+    """A plugin's records, each with the name of its hook, and the hooks that the plugin implements.
 
-    `stamps` has a stamp of each of its source files and of each watched path. `reason` is why the
-    plugin is broken, or "" if it is not.
+    `stamps` has a stamp of each source file of the plugin and of each watched path. `reason` is
+    why the plugin is broken, or "" if it is not.
     """
 
     records: Sequence[tuple[str, Any]]
@@ -36,7 +36,7 @@ class PluginAnswer(NamedTuple):
 
 
 def query(plugin: Plugin, installation: Installation, limit: float = _HOOK_SECONDS) -> PluginAnswer:
-    """Return the records of a plugin's planning hooks, called in a child process."""
+    """Call a plugin's hooks in a child process, to build the lock; return the records."""
     question = partial(_serialize, plugin, installation)
     try:
         rows, *rest = _in_child(question, installation.program, limit)

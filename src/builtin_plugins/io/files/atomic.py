@@ -1,7 +1,7 @@
 """Change files, links and directories atomically, even if the system crashes.
 
-Every file that other processes read is written by `write_file` and `write_link`. The caller holds
-the file lock for that file (`file_lock`), so there is one writer at a time.
+Every file or link that other processes read is written by `write_file` or `write_link`. The caller
+holds the file lock for that file (`file_lock`), so there is one writer at a time.
 """
 
 import errno
@@ -40,7 +40,7 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
     """Set the mode of the open file that will replace `path`.
 
     Without `mode`, it gets the mode of the old file or, if there is none, the read and write
-    permissions of the directory. Root also keeps the old file's owner.
+    permissions of the directory. If the process runs as root, the old file's owner is kept too.
     """
     if mode is None:
         try:
@@ -77,7 +77,7 @@ def _remove_empty(path: str) -> None:
 
 
 def mode_below(directory: str) -> int:
-    """Return the permission and setgid bits of `directory`, as the mode for a new one in it."""
+    """Return the permission and setgid bits of `directory`, for a new directory in it."""
     return stat.S_IMODE(os.stat(directory).st_mode) & 0o2777
 
 

@@ -1,4 +1,4 @@
-"""File locks, also on directories, so that only one process changes them at a time."""
+"""Locks on files and directories, so that only one process changes them at a time."""
 
 import fcntl
 import os

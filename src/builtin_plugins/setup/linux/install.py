@@ -24,7 +24,7 @@ _STRING_ESCAPES = str.maketrans({"\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "
 def installed_as(settings: ToolSettings) -> str:
     """Return the path of the installed command, or "" if the tool is not installed.
 
-    Leftovers of interrupted runs are removed if the caller may write to the directory.
+    Leftovers of interrupted runs are removed if the caller may write to the install directory.
     """
     paths = settings.paths
     with suppress(OSError, OperationError):
@@ -35,7 +35,7 @@ def installed_as(settings: ToolSettings) -> str:
 
 
 def install(settings: ToolSettings, messages: Messages) -> str:
-    """Install the latest version and return its command.
+    """Install the latest version and return the path of its command.
 
     After an OSError or OperationError, nothing has changed. The address, permissions and
     existing files are checked before the download. Only the last step may use sudo.
@@ -82,7 +82,7 @@ def uninstall(settings: ToolSettings, messages: Messages) -> bool:
 def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Application:
     """Download the latest version to `stage`; return it as an `Application` to install.
 
-    It is unpacked in `stage`, unless the store already has it.
+    The archive is unpacked in `stage`, unless this version is already in the tool's store.
     """
     seconds = float(settings.values["TIMEOUT"] or 3600)
     address, archive = settings.values["DOWNLOAD_URL"], Path(stage, "archive")
@@ -106,7 +106,10 @@ def fetch(settings: ToolSettings, messages: Messages, stage: str) -> swap.Applic
 
 
 def _complete(directory: str, settings: ToolSettings, messages: Messages) -> None:
-    """Add setup's own files to the application. Raises OperationError if it has no launcher."""
+    """Add setup's marker file and the downloaded icon to the application in `directory`.
+
+    Raises OperationError if the application has no launcher.
+    """
     if not _find_launcher(directory, settings):
         tried = ", ".join(dict.fromkeys(_launchers(settings)))
         raise OperationError(f"the archive has no program to start (looked for {tried})")
@@ -162,7 +165,8 @@ def _menu_text(settings: ToolSettings, icon: str) -> str:
 def _command(program: str) -> str:
     """Return the value of the menu entry's Exec key, which starts the file `program`.
 
-    Its first word must not contain `=` or, for GLib, `%`; sh starts a program of such a name.
+    The first word of Exec must not contain `=` or, for GLib, `%`. If `program` does, Exec starts
+    sh, which starts the program.
     """
     if "=" in program or "%" in program:
         script = _quoted('exec "$0" "$@"')

@@ -33,7 +33,7 @@ def is_installed(paths: ToolPaths) -> bool:
 
 
 def owned_paths(paths: ToolPaths) -> dict[str, bool | None]:
-    """Map each of a tool's paths to whether setup made it, or None if nothing is there."""
+    """Map each of a tool's paths to whether setup made it, or to None if nothing is there."""
     is_own = owns_directory(paths)
     link, menu = paths.link, paths.desktop_file
     owns_link = owns_menu = None
@@ -63,7 +63,7 @@ def owns_directory(paths: ToolPaths) -> bool | None:
 
 
 def refuse_foreign(paths: ToolPaths) -> None:
-    """Raise OperationError if setup did not make what exists at one of a tool's paths."""
+    """Raise OperationError if one of a tool's paths exists and setup did not make it."""
     for (path, is_own), suffix in zip(owned_paths(paths).items(), PATHS, strict=True):
         if is_own is False:
             remedy = f"move it away or set {variable(paths.tool, suffix)}"

@@ -107,7 +107,7 @@ def clear(paths: ToolPaths) -> list[OperationError]:
 def _replace(
     write: Callable[[str, str], None], path: str, new: str | None, undo: ExitStack
 ) -> None:
-    """Call `write` to set the file or link at `path` to `new`; if `new` is None, remove it.
+    """Call `write(path, new)`, or remove the file or link at `path` if `new` is None.
 
     `undo` gets a step that restores the old file or link.
     """
@@ -140,7 +140,7 @@ def find_sudo(paths: ToolPaths, environ: Mapping[str, str]) -> str | None:
 
 
 def _closed_directory(path: str) -> str:
-    """Return `path` or its nearest existing parent if the caller may not write to it, else "".
+    """Return `path`, or its nearest existing parent, if that directory is not writable, else "".
 
     Another run may remove the directory at any time, so a descriptor is checked, not the path.
     """
@@ -184,10 +184,9 @@ def run_with_sudo(
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Install a version, or uninstall; return 0. Raises HostError.
+    """Install a version, or uninstall the application; return 0. Raises HostError.
 
-    The arguments are the fields of `ToolPaths`. If those of an `Application` follow, that version
-    is installed.
+    The arguments are the fields of `ToolPaths` and, to install a version, of its `Application`.
     """
     paths = ToolPaths(*arguments[: len(ToolPaths._fields)])
     application = arguments[len(paths) :]
