@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 # marshal's format differs between Python versions
-FORMAT = f"cli-host index 11 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 12 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
@@ -53,12 +53,12 @@ class DefinitionIndex:
         now = stamp_numbers(path)
         item = self._items.get(path)
         if item is not None and item[0] == now:
-            return CachedDefinition(path, *item[1:])
+            return CachedDefinition(path, item[1])
         definition = definition_files.read_definition(path)
         if now and max(now[:2]) < self._settled:
-            kept = tuple([getattr(definition, name) for name in _KEPT])
-            empty = tuple([name for name in _KEPT_IF_EMPTY if not getattr(definition, name)])
-            self._items[path] = (now, kept, empty)
+            kept = {name: getattr(definition, name) for name in _KEPT}
+            kept |= {name: () for name in _KEPT_IF_EMPTY if not getattr(definition, name)}
+            self._items[path] = (now, kept)
             self._has_changed = True
         return definition
 
@@ -88,10 +88,9 @@ class DefinitionIndex:
 class CachedDefinition(Definition):
     """A definition from the index; attributes that the index lacks are read from the file."""
 
-    def __init__(self, file: str, kept: "tuple[Any, ...]", empty: "tuple[str, ...]") -> None:
+    def __init__(self, file: str, kept: "dict[str, Any]") -> None:
         self.file = file
-        self.__dict__.update(zip(_KEPT, kept, strict=True))
-        self.__dict__.update(dict.fromkeys(empty, ()))
+        self.__dict__.update(kept)
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
