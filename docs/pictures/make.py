@@ -282,7 +282,7 @@ class _Desk:
         yield "doctor", self._shown("acme self doctor")
 
     def first_minute(self) -> str:
-        """Return a session that adds scripts as commands and shows Tab, a typo and a variable."""
+        """Return what a terminal shows: scripts added as commands, Tab, a typo and a variable."""
         for folder in ("commands/db", "commands/deploy", "commands/setup"):
             shutil.rmtree(self.root / folder)
         _write(self.home / "bin", _SCRIPTS)
