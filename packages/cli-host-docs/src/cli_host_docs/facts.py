@@ -101,7 +101,8 @@ def requirements(definition: Definition) -> tuple[str, ...]:
 def examples(program: str, command: Command) -> list[tuple[str, str]]:
     """Return the command line and the description of each example.
 
-    A line that begins with the command's last word gets the words before it.
+    If a line begins with the command's last word, the program and the full command replace
+    that word.
     """
     found = []
     for one in command.definition.examples:

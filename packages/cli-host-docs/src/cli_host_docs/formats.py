@@ -39,7 +39,7 @@ def markdown_text(text: str) -> str:
 
 
 def markdown_code(text: str) -> str:
-    """Return a code span; its fence is longer than any run of backticks in it."""
+    """Return `text` as a code span whose fence is longer than any run of backticks in `text`."""
     text = printable(text)
     runs = [len(run) for run in re.findall("`+", text)]
     fence = "`" * (max(runs, default=0) + 1)

@@ -65,7 +65,7 @@ class Page:
 
 
 def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
-    """Return the first page, and one for each category, or command, with commands below it."""
+    """Return the first page, then one for each category or command that has commands below it."""
     by_parent: dict[Words, list[Command]] = {}
     for command in commands:
         by_parent.setdefault(command.words[:-1], []).append(command)

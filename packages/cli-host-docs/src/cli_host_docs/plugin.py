@@ -60,7 +60,7 @@ _COMMANDS: dict[str, dict[str, Any]] = {
     "skill": {
         "description": "Print a SKILL.md that teaches assistants these commands",
         "effects": "change",
-        "args": [{"name": "--install", "description": "Write it for each assistant found in HOME"}],
+        "args": [{"name": "--install", "description": "Write the file for each assistant in HOME"}],
     },
 }
 

@@ -60,7 +60,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
 
 
 class ShippedCheck(ShippedJob):
-    """Does everything that a run does except running the command."""
+    """Does everything that a run does, but does not run the command."""
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
         super()._start(facts, place)
@@ -147,7 +147,7 @@ def checksums(directory: str) -> dict[str, str]:
 
 
 def read_sums(printed: bytes) -> dict[str, str]:
-    """Parse the output of `sha256sum`."""
+    """Return the checksums in the output of `sha256sum`, by file name."""
     pairs = (line.split(b" ", 1) for line in printed.splitlines() if b" " in line)
     return {
         os.fsdecode(name.lstrip(b" *").removeprefix(b"./")): digest.decode()

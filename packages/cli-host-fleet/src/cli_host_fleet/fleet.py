@@ -53,7 +53,7 @@ class Job(Protocol):
 
 
 class View(Protocol):
-    """Shows a run. Its methods never raise; `problem` is the error that ended its output."""
+    """Shows a run. Its methods never raise; `problem` is the error that made it stop writing."""
 
     problem: OSError | None
 

@@ -35,7 +35,10 @@ class Inventory:
 
 
 def read_inventory(file: str, config: str) -> Inventory:
-    """Return the inventory in `file` (JSON or a program that prints it), or for "" ssh_config's."""
+    """Return the inventory in `file`, which is JSON or a program that prints JSON.
+
+    If `file` is "", return the hosts that ssh_config names.
+    """
     if not file:
         return Inventory({name: Host(name) for name in _possible(ssh_config.names(config))})
     printed = _run(file) if os.access(file, os.X_OK) else _read(file)
@@ -127,7 +130,7 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
 
 
 def _travels(name: str, value: Any) -> bool:
-    """Return whether commands get a variable; `ansible_…` ones only configure connections."""
+    """Return whether commands receive a variable; `ansible_…` names are for connections only."""
     named = _VARIABLE.fullmatch(name) and not name.startswith(_CONNECTION)
     return bool(named) and value is not None and "\0" not in str(value)
 

@@ -117,7 +117,7 @@ class Job:
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        """Return argv without the arguments, and LIBRARY for run.sh; raises RefusedError."""
+        """Return argv up to the user's arguments, and run.sh's LIBRARY; raises RefusedError."""
         raise NotImplementedError
 
     def _environment_there(
@@ -139,7 +139,7 @@ class Job:
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        """Return the variables to send to a host: `given` and some of `found`, the command's.
+        """Return the variables to send to a host: `given`, and some of the command's (`found`).
 
         Raises RefusedError if a required variable is missing or invalid.
         """
@@ -233,7 +233,7 @@ def there(path: str, facts: Facts) -> str:
 
 
 def _start(command: Command) -> tuple[list[str], bool]:
-    """Call `start_of` for the entrypoint; raises FleetError if it cannot be shipped."""
+    """Return the result of `start_of` for a command; raises FleetError if it cannot be shipped."""
     file = os.path.join(command.directory, command.definition.entrypoint)
     try:
         if not command.directory:

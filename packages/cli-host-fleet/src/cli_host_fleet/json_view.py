@@ -1,4 +1,4 @@
-"""A run as JSON, in one document or one line per host; a result is written once it is known.
+"""A run as JSON, in one document or one line per host; a result is written when it is known.
 
 A host's output is buffered in unnamed files and written piece by piece, so memory use does not
 grow with it.

@@ -110,6 +110,6 @@ def names_of(
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return a set without users and IPv6 brackets, and a pair for each `USER@HOSTS` in it."""
+    """Return `text` without users and IPv6 brackets, and a pair for each `USER@HOSTS` in it."""
     text = _IPV6.sub(r"\1", text)
     return _LOGIN.sub(r"\2", text), _LOGIN.findall(text)

@@ -13,7 +13,7 @@ def discover_commands(
 ) -> Iterator[CategoryDeclaration | CommandDeclaration]:
     """Declare `fleet run|hosts|check`, which start with only the caller's environment.
 
-    The variables of the installation are for the commands that run on the hosts.
+    The installation's sources of variables apply only to the commands that run on the hosts.
     """
     yield CategoryDeclaration(("fleet",), "Fleet", "Run commands on many hosts")
     for word, description, effects in (

@@ -109,7 +109,7 @@ class Reports:
         return b"".join(kept), reports
 
     def rest(self) -> bytes:
-        """At the end of the stream, return the buffered bytes: output, because no report ended."""
+        """Return the buffered bytes at the end of the stream: output that resembled a report."""
         return self._rest if not self._greetings else b""
 
     def _keep(self, text: bytes, kept: list[bytes]) -> None:
@@ -143,7 +143,7 @@ def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
-    """Return the bytes to send before the tar archive of `size` bytes that creates `place`."""
+    """Return the bytes to send before a tar archive that has `size` bytes and creates `place`."""
     return items([script("unpack.sh"), nonce, str(size), place])
 
 

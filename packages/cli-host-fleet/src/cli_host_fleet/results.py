@@ -77,7 +77,7 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
 
 
 def _doubt(ending: Ending) -> str:
-    """Return a note if the command may have started but its end was not reported, or ""."""
+    """Return a note if the command may have started but its end was not reported, else ""."""
     unknown = ending.elevated and ending.status is None
     return "; the host did not confirm that the command ended" if unknown else ""
 
@@ -96,7 +96,7 @@ def _reason(status: int) -> str:
 
 
 def exit_status(results: Iterable[Result]) -> int:
-    """Return 4 if a host was unreachable, lost or timed out, else 1 if one is not ok, else 0."""
+    """Return 4 if a host is `unreachable`, `timeout` or `lost`; 1 if one is not `ok`; else 0."""
     states = {result.state for result in results}
     if states & _OUT_OF_REACH:
         return 4

@@ -35,13 +35,13 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 @click.command(context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
-@click.option("--serial", type=_AmountType(), help="Run on this many hosts at a time.")
+@click.option("--serial", type=_AmountType(), help="Run in batches of N hosts.")
 @click.option(
-    "--max-fail", type=_AmountType(), help="Run on no further hosts after more failures than this."
+    "--max-fail", type=_AmountType(), help="Run on no further host after more than N have failed."
 )
 @click.option("--retries", type=click.IntRange(0), default=0, help="Retries for unreachable hosts.")
 @click.option(
-    "--timeout", type=click.FloatRange(0), default=0, help="Time limit of the command, in seconds."
+    "--timeout", type=click.FloatRange(0), default=0, help="Limit the command to this many seconds."
 )
 @click.option("--installed", default="", metavar="PATH", help="Run each host's program at PATH.")
 @click.option("--env", "asked", multiple=True, metavar="NAME", help="Also send this variable.")

@@ -94,7 +94,7 @@ class Shipment:
         self.size = self._file.tell()
 
     def chunks(self, stem: str) -> Iterator[bytes]:
-        """Yield the archive, its top directory renamed to `stem`; iterators are independent."""
+        """Yield the archive, its top directory renamed to `stem`; iterators may run in parallel."""
         # The name is at the start of a tar block, so it never spans two chunks.
         ours, its = self._stem.encode(), stem.encode()
         for start in range(0, self.size, _CHUNK):

@@ -59,11 +59,11 @@ class Calling:
 
 
 def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None = None) -> list[str]:
-    """Return ssh's argv to run `command`. Its options override ssh_config, so all hosts get them.
+    """Return ssh's argv to run `command`; fleet's options override ssh_config.
 
     Unknown and changed host keys are refused; prompts, forwarding, LocalCommand and RemoteCommand
-    are disabled. `own` holds the options for a host for which ssh_config enables connection sharing
-    (ControlMaster): see own_connections.
+    are disabled. `own` replaces fleet's options for shared connections if ssh_config already shares
+    the connections to this host (ControlMaster): see own_connections.
     """
     multiplexing = ["ControlMaster=no", "ControlPath=none"]
     if own is not None:

@@ -52,7 +52,7 @@ class Targets:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `Targets` to a click command, which gets a `Targets` as `targets`."""
+    """Add the options of `Targets` to a click command; their values are its argument `targets`."""
 
     @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, me@web1.")
     @click.option("--except", "left_out", default="", metavar="SET", help="Leave out these hosts.")
@@ -62,7 +62,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
         metavar="FILE",
         help="JSON as ansible-inventory --list prints it, or a program that prints it.",
     )
-    @click.option("--ssh-config", default="", metavar="FILE", help="File instead of ~/.ssh/config.")
+    @click.option("--ssh-config", default="", metavar="FILE", help="Use FILE, not ~/.ssh/config.")
     @click.option("-l", "--user", default="", metavar="USER", help="Log in as USER.")
     @functools.wraps(command)
     def wrapped(
@@ -74,7 +74,7 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options for connections and sudo, which `calling` and `become` read, to a command."""
+    """Add to a command the options for connections and sudo, which `calling` and `become` read."""
     options = [
         click.option("--forks", type=click.IntRange(1), default=20, show_default=True),
         click.option("--connect-timeout", type=click.IntRange(1), default=10, show_default=True),

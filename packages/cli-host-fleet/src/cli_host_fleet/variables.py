@@ -57,7 +57,7 @@ def shipped(
 
 
 def for_installed(variables: Collection[Variable], given: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables to send to the host's own program, which adds those that it reads."""
+    """Return the variables to send; the program on the host adds those of its own sources."""
     return {**given, **_callers(variables)}
 
 

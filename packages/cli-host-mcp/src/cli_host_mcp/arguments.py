@@ -27,7 +27,7 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 
 
 def _is_required(argument: Any) -> bool:
-    """Return whether the argument is required and its variable is not set for the server."""
+    """Return whether the argument is required and the server's environment lacks its `env`."""
     return bool(argument.required and argument.env not in os.environ)
 
 
@@ -40,7 +40,7 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     """Return the words of the command line; raises CallError for invalid input.
 
     Each value is one word, whatever it contains. A value cannot become an option: a positional
-    value must not begin with `-`, and an option's value that does is joined to the option by `=`.
+    value must not begin with `-`, and `=` joins an option to a value that begins with `-`.
     """
     known = [key_of(one) for one in definition.args] or [WORDS]
     for key in given:
@@ -131,7 +131,7 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
 def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
     """Return the words of the positional arguments.
 
-    If one is omitted before one that is given, its variable's value or its default fills the gap.
+    An argument omitted before a given one is filled in from its variable or with its default.
     """
     words: list[str] = []
     skipped: list[Any] = []

@@ -77,7 +77,7 @@ def all_commands(program: Program) -> tuple[Command, ...]:
 
 
 def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `Choice` to a click command, which gets a `Choice` as `choice`."""
+    """Add the options of `Choice` to a click command; their values are its argument `choice`."""
 
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
     @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")
@@ -89,7 +89,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
         type=click.Choice(["auto", "each", "search"]),
         default="auto",
         show_default=True,
-        help="each: one tool per command; search: three tools for all; auto: search above 40.",
+        help="each: one tool per command; search: three for all; auto: search above 40 commands.",
     )
     def wrapped(
         patterns: tuple[str, ...],
@@ -109,7 +109,7 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return the patterns with `/` between words, where users may also type spaces."""
+    """Return the patterns with `/` between words; users may type spaces instead."""
     return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
 
 

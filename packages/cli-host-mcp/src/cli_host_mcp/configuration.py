@@ -34,7 +34,7 @@ def existing(client: Client, text: str, name: str, command: str) -> dict[str, An
 
 
 def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the file's `text` with `entry` as server `name`; an existing entry keeps other keys.
+    """Return `text` with `entry` as server `name`; an existing entry keeps its other keys.
 
     Raises ValueError if `existing` raises it or if the text cannot be edited.
     """
@@ -68,7 +68,7 @@ def without(client: Client, text: str, name: str) -> str:
 
 
 def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:
-    """Return the text of a configuration file for the client that has only this entry."""
+    """Return the text of a file with only this entry, in the client's configuration format."""
     document = {client.key: {name: entry}}
     if client.toml:
         return str(tomlkit.dumps(document))
@@ -125,7 +125,7 @@ def _json_text(document: Mapping[str, Any], before: str) -> str:
 
 
 def _with_comments_below(before: str, after: str) -> str:
-    """Put back into `after` the comments that tomlkit removed with the table above them."""
+    """Return `after` with the comments that tomlkit removed together with the table above them."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
     pairs = enumerate(zip_longest(old, new))
     start = next(number for number, (one, other) in pairs if one != other)

@@ -15,7 +15,10 @@ _STEP = 0.02
 
 
 class Guard:
-    """The server's pipe to the guard. Failed writes are ignored: only a killed server needs it."""
+    """The server's pipe to the guard.
+
+    Failed writes are ignored: only a server that is killed needs the guard.
+    """
 
     def __init__(self) -> None:
         self._pipe = -1
@@ -26,7 +29,10 @@ class Guard:
         fork_worker(reading, _watch)
 
     def began(self, processes: Processes) -> None:
-        """Report a call to the guard: before it starts, and when its process group is known."""
+        """Report a call to the guard.
+
+        Used before the call starts, and again when its process group is known.
+        """
         self._note(f"+ {processes.mark} {processes.group}\n")
 
     def ended(self, processes: Processes) -> None:
