@@ -16,7 +16,7 @@ def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
 
 
 def text(name: str, value: str, description: str) -> dict[str, Any]:
-    """Return the declaration of an option that takes any text, shown as `value` in the help."""
+    """Return the declaration of an option that takes any text; the help shows it as `value`."""
     return argument(name, description, value=value, complete="none")
 
 

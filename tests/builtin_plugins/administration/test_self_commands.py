@@ -349,7 +349,7 @@ def test_init_advises_a_link_to_the_man_page(install: Install, tmp_path: Path) -
     try:
         shown = made.run(*words, env=usual).stdout
         make = "mkdir -p ~/.local/share/man/man1 && "
-        assert f"\nfor man {name}: {make}ln -s {page} ~/.local/share/man/man1/\n" in shown
+        assert f"\nfor the man page: {make}ln -s {page} ~/.local/share/man/man1/\n" in shown
         assert f".TH {name.upper()} " in page.read_text()
         link = made.home / ".local/share/man/man1" / page.name
         link.parent.mkdir(parents=True)

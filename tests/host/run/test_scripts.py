@@ -260,7 +260,7 @@ def test_listings_show_a_command_with_commands_below_as_both(install: Install) -
         done = made.run("self", "list", *words.split(), "--format", "json")
         assert [one["path"] for one in json.loads(done.stdout)["commands"]] == below
     assert made.run("self", "list", "x", "in").stdout.endswith("\nx in\n  x in deep  D\n")
-    nothing_below = "cli: x y is a command; name a category, or nothing\n"
+    nothing_below = "cli: x y is a command; name a category, or omit WORDS\n"
     assert made.run("self", "list", "x", "y").all == (2, "", nothing_below)
 
 

@@ -100,7 +100,7 @@ def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
         page = write_man_page(name)
         if page.is_file():
             make = "" if os.path.isdir(pages) else "mkdir -p ~/.local/share/man/man1 && "
-            yield f"for man {name}: {make}ln -s {shlex.quote(str(page))} ~/.local/share/man/man1/"
+            yield f"for the man page: {make}ln -s {shlex.quote(str(page))} ~/.local/share/man/man1/"
 
 
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:

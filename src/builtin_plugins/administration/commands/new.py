@@ -118,7 +118,7 @@ def check_words(words: tuple[str, ...]) -> None:
 
 
 def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | bytes]) -> None:
-    """Write a command or category below the commands' directory, and missing categories above it.
+    """Write a command or category into the commands' directory, with its missing parent categories.
 
     Each key of `files` is appended to the path of the command: "/command.json" or ".sh".
     """

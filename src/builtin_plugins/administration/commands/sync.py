@@ -25,8 +25,8 @@ def command(session: Session, yes: bool, timeout: float) -> None:
 
     An installation made from git is fast-forwarded to the newest commit of its branch. Your own
     changes stay; if one conflicts, nothing is updated. Plugins are updated to the versions in
-    plugins/registry.json, and the library to the version of this program. Changes to commands
-    are shown first.
+    plugins/registry.json, and the shell library to the version of this program. Changes to
+    commands are shown first.
     """
     root = session.layout.root
     is_git = os.path.lexists(os.path.join(root, ".git"))

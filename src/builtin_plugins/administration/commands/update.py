@@ -87,7 +87,7 @@ def _update_package(layout: Layout, tx: Transaction) -> None:
 
 
 def _update_checkout(layout: Layout, tx: Transaction) -> None:
-    """Update a checkout with a .venv, which install.sh made.
+    """Update a checkout in which install.sh made a .venv.
 
     The new commit is installed into a copy of .venv; the copy is swapped in, then the files are
     fast-forwarded. If the process is killed in between, the new program runs with the old files;

@@ -1,14 +1,15 @@
 """Changes to plugins, from fetching a source to writing the registry.
 
 `PluginSource` fetches and installs one kind of plugin. `make_source` creates the source from the
-registry's `Entry`; only `add` also knows the login in the address that the user gave.
-Fetching stages a `PluginContents`: its entry, and its contents read from the files. `preview` shows
-that version, `check_collisions` compares it with other plugins, and `install` makes it current.
+registry's `Entry`, which has no credentials; only `add` has the user's address, with any login.
+Fetching stages a `PluginContents`: a version's entry, and the contents read from its files.
+`preview` shows the staged version, `check_collisions` compares it with other plugins, and `install`
+makes it current.
 
 A file lock on `plugins/` guards the registry. It is taken twice: to start (`begin_transaction`),
 and to install and write (`commit_transaction`). The registry may change in between. If a change is
-killed, the next change, or the next start that finds an outdated lock, calls `reconcile`, which
-repairs what is left:
+killed, the next change, or the next start that finds the cache `cli.lock` outdated, calls
+`reconcile`, which repairs what is left:
 
     killed while fetching        the staging directory is removed
     killed while installing      the link and the version are removed, and the entry if it has

@@ -19,7 +19,7 @@ from host.run.lock import Lock
 
 
 def check_collisions(session: Session, found: PluginContents, *, force: bool) -> None:
-    """Raise PluginError if another plugin has or hides a command in the files of a plugin.
+    """Raise PluginError if an existing command has or hides the name of a command in `found`.
 
     Commands that this plugin had before are ignored. With `force`, only a warning is printed,
     unless the plugin would replace the existing command. With or without `force`, an entry point
@@ -32,7 +32,7 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
         if there and there.package != entry.name:
             raise PluginError(
                 f"{entry.name}: {there.distribution} also has an entry point named {name}",
-                "ask its author to rename it" if there.ours else "remove that plugin first",
+                "ask the plugin author to rename it" if there.ours else "remove that plugin first",
             )
     own, others = declarations(lock, entry)
     entries = effective_registry(session.installation.plugins_dir).entries.values()
@@ -47,7 +47,7 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
 
 
 def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, force: bool) -> None:
-    """Check a package as `check_collisions` does, but in the copy of the environment that has it.
+    """Check a package as `check_collisions` does, in an environment copy that contains the package.
 
     A process of `python`, the interpreter in the copy, starts this program and calls the plugins'
     hooks, so commands that only Python code declares are included. Raises OperationError if the
@@ -108,7 +108,7 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
         more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
         raise PluginError(
             f"{next(iter(taken))}{more}",
-            f"--force adds {entry.name} anyway, and the existing command is used",
+            f"--force adds {entry.name} anyway, but the existing command still runs",
         )
     for line in taken:
         session.messages.warn(f"{line}; the existing command is used")
@@ -120,8 +120,8 @@ def _taken(
     """Return a line of text for each of the new commands `words` that is already taken.
 
     Each line is mapped to whether the existing command would still run, as `is_kept` determines. A
-    reserved word is taken, and so is a command below an existing one, because that one gets its
-    words as arguments. `others` is the lock without this plugin.
+    reserved word is taken. So is a command below an existing one, because the existing command
+    gets the remaining words as arguments. `others` is the lock without this plugin.
     """
     before, taken = Catalog(others), {}
     for one in sorted(words):

@@ -330,7 +330,7 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     (own / "cli").symlink_to(made.launcher)
     assert findings(made, PATH=path) == []
     (there / "cli").symlink_to("/bin/true")
-    assert "PATH has another cli first" in only(made, PATH=path)["message"]
+    assert "another cli comes first on PATH" in only(made, PATH=path)["message"]
 
 
 def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:
@@ -363,7 +363,7 @@ def test_bash_and_git(install: Install) -> None:
     row = findings(made, PATH=f"{made.launcher.parent}:/nowhere")[0]
     assert (row["check"], row["message"]) == (
         "programs",
-        "git is missing; it fetches plugins from repositories",
+        "git is missing; plugins from repositories need it",
     )
 
 

@@ -112,7 +112,7 @@ def on_path(subject: Subject) -> Iterator[Finding]:
         how = to_path(path, subject.environ)
         yield finding(f"{subject.session.program} is not on PATH", how, hint=True)
     elif os.path.realpath(found) != os.path.realpath(path):
-        text = f"PATH has another {subject.session.program} first: {found}"
+        text = f"another {subject.session.program} comes first on PATH: {found}"
         how = f"call {path}, or put a link to it into a directory that comes earlier on PATH"
         yield finding(text, how, hint=True)
 
@@ -127,15 +127,15 @@ def completion(subject: Subject) -> Iterator[Finding]:
 def programs(subject: Subject) -> Iterator[Finding]:
     """Yield the missing programs that this program needs."""
     if find_bash(subject.environ) is None:
-        yield finding("bash is missing; it reads settings.conf and runs scripts", "install it")
+        yield finding("bash is missing; settings.conf and scripts need it", "install it")
     if find_program("git", subject.environ) is None:
         entries = effective_registry(subject.plugins_dir).entries.values()
         if any(make_source(entry).is_from_git for entry in entries):
-            yield finding("git is missing; it fetches plugins from repositories", "install it")
+            yield finding("git is missing; plugins from repositories need it", "install it")
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:
-    """Yield each command's problem with the programs in its `requires`, as a run reports it.
+    """Yield a finding, with a run's error, for each command whose `requires` is not satisfied.
 
     The programs are looked up on the PATH that the command gets; in safe mode, on the caller's
     PATH.

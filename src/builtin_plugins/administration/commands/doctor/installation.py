@@ -48,7 +48,7 @@ class Subject:
 
     @property
     def call(self) -> str:
-        """Return the shell word that starts the program: its name or, if not on PATH, its path."""
+        """Return the program's name or, if that is not on PATH, its path, quoted for a shell."""
         path, program = launcher_of(self.layout), self.session.program
         is_usable = find_program(program, self.environ) is None and os.access(path, os.X_OK)
         return shlex.quote(path) if is_usable else program
@@ -57,7 +57,7 @@ class Subject:
 def finding(
     text: str, remedy: str, fix: Callable[[], object] | None = None, *, hint: bool = False
 ) -> Finding:
-    """Return a finding without the name of its check, which `self doctor` adds."""
+    """Return a finding without a check's name; `self doctor` adds the name."""
     return Finding("", Problem("", text, remedy), hint, fix)
 
 
@@ -168,7 +168,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
 
 
 def projects(subject: Subject) -> Iterator[Finding]:
-    """Yield a hint for each project that is not trusted; `definitions` reports other problems."""
+    """Yield a hint for each project with untrusted commands; `definitions` checks the commands."""
     for project in subject.session.installation.around()[0]:
         root, commands = project.root, project_contents(project).commands
         if not all(is_trusted(one.definition) for one in commands):

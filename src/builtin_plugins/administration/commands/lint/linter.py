@@ -64,7 +64,7 @@ class Lint:
         yield from self._shadowed(projects)
 
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
-        """Yield a finding for each command that another one hides; in a project, it is a hint."""
+        """Yield a finding for each command that another hides: a hint if it is in a project."""
         catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
         found = contents(catalog, (), deep=True)

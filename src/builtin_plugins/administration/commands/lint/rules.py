@@ -27,7 +27,7 @@ _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "e
 
 
 def unknown_keys(definition: Definition) -> Iterator[Finding]:
-    """Yield a finding for each unknown key; `definition.warnings` already has misspelt ones."""
+    """Yield a finding for each unknown key that `definition.warnings` does not already report."""
     reported = {problem.key for problem in definition.warnings}
     for key in definition.extra:
         if not key.startswith(_OWN_MARKS) and key not in reported:

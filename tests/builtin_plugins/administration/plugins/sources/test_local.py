@@ -174,7 +174,7 @@ def test_a_command_below_an_existing_command_is_refused(install: Install, tmp_pa
     source = write_tree(tmp_path / "acme", plugin_files("demo/hi/there"))
     refused = plugin(made, "add", str(source))
     line = "demo hi there would be below demo hi, which is already a command of commands/"
-    more = "--force adds acme anyway, and the existing command is used"
+    more = "--force adds acme anyway, but the existing command still runs"
     assert (refused.status, refused.stderr) == (1, f"cli: {line}; {more}\n")
     assert (
         f"{line}; the existing command is used"
@@ -191,8 +191,8 @@ def test_words_already_taken_are_refused_or_forced(install: Install, tmp_path: P
     refused = plugin(made, "add", str(source))
     assert refused.status == 1
     assert refused.stderr == (
-        "cli: demo hi is already a command of commands/; --force adds acme anyway, and the "
-        "existing command is used\n"
+        "cli: demo hi is already a command of commands/; --force adds acme anyway, but the "
+        "existing command still runs\n"
     )
     assert registry(made) == {}
     forced = plugin(made, "add", str(source), "--force")

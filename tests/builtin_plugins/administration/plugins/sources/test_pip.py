@@ -645,7 +645,7 @@ def test_a_command_of_a_distribution_that_no_lock_tells_of(with_uv: Environment)
     assert (refused.status, refused.stderr.splitlines()[-1]) == (
         1,
         "cli: cloud py is already a command of the plugin acme-cli; --force adds twin-cli "
-        "anyway, and the existing command is used",
+        "anyway, but the existing command still runs",
     )
     assert plugin(made, "add", str(twin), "--force").status == 0
     assert made.run("cloud", "py").stdout == "py 1.0\n"
