@@ -237,7 +237,7 @@ def test_a_client_that_cannot_ask(cli: Cli, mode: str) -> None:
         found = assistant.call("run", command="risk drop", arguments={"words": ["x"]})
         assert found.text == (
             "the command needs the user's consent, and this client cannot ask; "
-            "to run it by hand: cli risk drop x; nothing was run"
+            "to run the command by hand: cli risk drop x; nothing was run"
         )
         assert "unknown command show args" in assistant.call("run", command="show args").text
         assert (

@@ -110,7 +110,7 @@ def change_each(
 
 
 def _entry(client: Client, before: str, name: str, argv: Sequence[str]) -> dict[str, Any]:
-    """Return the entry to write; raises ValueError as `existing` does.
+    """Return the entry to write. Raises ValueError if the file is invalid or `name` is taken.
 
     If `argv` has no options, those of an existing entry are kept: without them, the assistant would
     get more commands.

@@ -26,7 +26,7 @@ class UnknownToolError(CallError):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A command to run with these arguments; `question` is "" if no confirmation is needed."""
+    """A command to run, with its arguments; `question` is "" if no confirmation is needed."""
 
     program: Program
     command: Command
@@ -116,7 +116,7 @@ class Offer:
         return words
 
     def _command(self, program: Program, words: tuple[str, ...]) -> Command:
-        """Return an offered command as currently defined; raises CallError, DefinitionError."""
+        """Return an offered command as currently defined; raises CallError or DefinitionError."""
         try:
             command = program.find(words)
         except UsageError:
@@ -138,5 +138,5 @@ class Offer:
 
 
 def caller_environment() -> dict[str, str]:
-    """Return the environment for commands: the server's, without the variables of `mcp serve`."""
+    """Return the environment for commands: the server's, without the variables in _OURS."""
     return {name: value for name, value in os.environ.items() if name not in _OURS}

@@ -24,7 +24,7 @@ class Stream:
         self._size = 0
 
     def feed(self, data: bytes) -> bytes:
-        """Mask and store output; return the new bytes up to a possible start of a secret."""
+        """Mask, store and return output; final bytes that may start a secret are held back."""
         return self._keep(self._mask.feed(data))
 
     def end(self) -> bytes:

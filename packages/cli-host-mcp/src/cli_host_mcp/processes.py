@@ -41,7 +41,7 @@ class Processes:
                 pass
 
     def strays(self) -> list[int]:
-        """Return the IDs of processes with the mark, in any group, or [] if there is no /proc."""
+        """Return the IDs of the processes of any group that carry `mark`, or [] without /proc."""
         wanted = f"{VARIABLE}={self.mark}".encode()
         try:
             entries = os.listdir("/proc") if self.mark else []

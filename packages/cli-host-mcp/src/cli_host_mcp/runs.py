@@ -133,8 +133,8 @@ class _Running:
     async def variables(self) -> dict[str, Variable]:
         """Return the variables that the run reports before it executes the command.
 
-        A run that ends without a report has started no command. Then return the environment that
-        it was given, so that its secrets can be masked in the messages that it printed.
+        A run that ends without a report has started no command. In that case, the variables that
+        the run was given are returned, so that secrets in its messages can be masked.
         """
         report = b""
         while not report.endswith(_REPORT_END):

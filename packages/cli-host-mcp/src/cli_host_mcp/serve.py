@@ -79,7 +79,7 @@ def _serve(
     offered: tuple[Offer, str],
     limited: tuple[int, float, int],
 ) -> NoReturn:
-    """Serve until the client disconnects, then exit; a signal ends the server and this process."""
+    """Serve until the client disconnects, then exit; after a signal, die by the same signal."""
     import anyio  # importing anyio and the SDK takes half a second, so the guard starts first
 
     from cli_host_mcp.runs import Limits, Runner

@@ -50,7 +50,7 @@ class Tools:
         return types.ListToolsResult(tools=tools)
 
     async def call(self, ctx: ServerRequestContext[Any], params: _Params) -> _Result:
-        """Carry out a call; errors of users and assistants become one line in the result."""
+        """Carry out a call. Raises MCPError for an unknown tool; other errors are in the result."""
         try:
             found = self._offer.answer(params.name, params.arguments or {})
             if isinstance(found, str):
@@ -83,7 +83,7 @@ class Tools:
             try:
                 required = await self._asking.ask(ctx, params, call.question)
             except CallError as failure:
-                raise CallError(f"{failure}; to run it by hand: {call.line}") from None
+                raise CallError(f"{failure}; to run the command by hand: {call.line}") from None
             if required:
                 return required
 

@@ -70,7 +70,7 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
     return [
         {
             "name": "find",
-            "description": "Find commands by words in their texts; without a query, list all.",
+            "description": "Find commands by words in their texts. No query returns an overview.",
             "inputSchema": object_of({"query": _TEXT}, []),
             "annotations": {"readOnlyHint": True},
         },
@@ -105,7 +105,7 @@ def find(commands: Sequence[Command], query: str) -> str:
     scored = [(_score(one, wanted), one) for one in commands]
     most = max((score for score, _ in scored), default=0)
     if wanted and not most:
-        return "nothing found; try other words, or no query for a list of categories"
+        return "nothing found; try other words, or omit the query for an overview"
     ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].words))
     fitting = [one for score, one in ranked if score or not wanted]
     lines = [

@@ -15,7 +15,7 @@ _MOST = 20  # the limit of batch-get-secret-value
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read secrets by name or ARN; a single one needs no permission for batch-get-secret-value."""
+    """Read secrets by name or ARN. Reading only one needs no batch-get-secret-value permission."""
     environment = {**environment, "AWS_PAGER": ""}
 
     def call(operation: str, request: Mapping[str, Any]) -> Any:

@@ -13,7 +13,7 @@ _EVERYTHING = "*"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read the entries one at a time: gpg prompts once for a key, and gpg-agent caches it."""
+    """Read entries one at a time: gpg prompts once for a key, and gpg-agent keeps it unlocked."""
     home = environment.get("HOME", "")
     store = Path(environment.get("PASSWORD_STORE_DIR") or f"{home}/.password-store")
 
@@ -28,7 +28,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
 
 def _part(text: str, field: str) -> str:
-    """Return the password (the first line), the value in `field: …`, or for `*` the whole text."""
+    """Return the value in `field: …`; for "", the password (line 1); for `*`, the whole text."""
     if field == _EVERYTHING:
         return without_line_end(text)
     first, *others = text.splitlines() or [""]

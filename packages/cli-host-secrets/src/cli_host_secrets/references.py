@@ -26,7 +26,7 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
 
 
 def text_of(value: Any, field: str) -> str:
-    """Return the string at the path `field` (`a/b`) in decoded JSON; other scalars stay JSON."""
+    """Return the string at the path `field` (`a/b`) in decoded JSON, or another scalar as JSON."""
     for key in field.strip("/").split("/") if field else ():
         if isinstance(value, list) and key.isdecimal():
             value = dict(enumerate(value)).get(int(key))

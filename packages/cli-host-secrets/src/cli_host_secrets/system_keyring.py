@@ -14,7 +14,7 @@ _EXAMPLE = "keyring:SERVICE/USER"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Set os.environ to `environment`, which selects keyring's backend; read the passwords."""
+    """Read the passwords. keyring selects its backend by os.environ, so set it to `environment`."""
     os.environ.clear()
     os.environ.update(environment)
     try:

@@ -10,7 +10,7 @@ from host import HostError
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read each path only once, even if several references name fields of it."""
+    """Read each path only once, even if several references name its fields."""
     program = references[0].partition(":")[0]
 
     def read(path: str) -> str:
