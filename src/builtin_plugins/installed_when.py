@@ -1,4 +1,4 @@
-"""The default check of whether the tool of a `setup` command is installed."""
+"""The default hook that checks whether the tool of a `setup` command is installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 @hookimpl
 def is_installed(command: Command) -> bool | None:
-    """Evaluate `installed_when`; by default search PATH for a program with the command's name."""
+    """Return whether the command's `installed_when` is true.
+
+    The default condition is that PATH has a program with the command's name.
+    """
     condition = command.definition.installed_when
     if "path" in condition:
         return os.path.exists(expand(condition["path"], os.environ.get))

@@ -34,7 +34,10 @@ def nearest_project(session: Session, directory: str | None = None) -> Project:
 
 
 def make_project(session: Session, directory: str) -> None:
-    """Make a project with an example in a directory and trust it; keep an existing project."""
+    """Make a project with an example command in a directory, and trust the project.
+
+    An existing project is not changed.
+    """
     project = nearest_project(session, directory)
     if os.path.lexists(project.folder):
         session.show_lines(f"{project.folder}: already exists")

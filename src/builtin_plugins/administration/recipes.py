@@ -34,7 +34,7 @@ class Tool(NamedTuple):
     name     its program, and the default category of its recipes
     files    a regular expression for the names of its files
     read     turns the file's text or the printed listing into recipes; also gets the file's path
-    call     the command line that runs a recipe, for `str.format`
+    call     a template, for `str.format`, of the command line that runs a recipe
     listing  the command line that prints its recipes as JSON, or "" if its file is read as text
     """
 
@@ -52,7 +52,7 @@ def tool_of(path: Path) -> Tool:
             return tool
     raise UsageError(
         f"{path}: not a file that can be imported",
-        "name a justfile, Makefile, package.json, Taskfile.yml or mise.toml",
+        "choose a justfile, Makefile, package.json, Taskfile.yml or mise.toml",
     )
 
 
@@ -107,7 +107,7 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
 
 
 def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return `args` for the parameters of a recipe, or [] if one of them is an option.
+    """Return a recipe's parameters as the `args` of a command.json, or [] if one is an option.
 
     If `just` computes a default value, the value is unknown here. The argument is then optional
     and has no default.
@@ -153,7 +153,7 @@ _DOCUMENTED = re.compile(r"##+\s*(?P<text>.*)")
 def _make(_path: Path, text: str) -> Iterator[Recipe]:
     r"""Yield the targets in the text of a Makefile, except files that `make` builds.
 
-    A target is used if it is phony or documented, or if its name contains neither `.` nor `/`.
+    A target is omitted if its name contains `.` or `/`, unless it is phony or documented.
     The description is the text after `##` on the target's line, or the comment above that line.
     In a name, `\:` stands for a colon.
     """

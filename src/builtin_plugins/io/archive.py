@@ -201,7 +201,7 @@ def _collected(members: Iterable[Member], options: UnpackOptions) -> dict[str, M
 
 
 def _check_link(path: str, members: dict[str, Member]) -> None:
-    """Follow a link as the kernel would; raise unless it resolves to a member.
+    """Follow a link as the kernel would. Raises OperationError unless it resolves to a member.
 
     Only the names are used, so long paths and long chains of links cannot produce a different
     result on disk (CVE-2025-4517).

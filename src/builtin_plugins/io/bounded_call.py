@@ -28,8 +28,8 @@ def bounded_call(
 ) -> CompletedProcess[bytes]:
     """Run `command` with the input `given` and the inherited descriptors `held`.
 
-    Raises OSError if the command cannot be started, and OperationError, which begins with `called`,
-    if it takes more than `seconds` or prints more than `most` bytes.
+    Raises OSError if the command cannot be started. Raises OperationError if the command takes more
+    than `seconds` or prints more than `most` bytes; the message begins with `called`.
     """
     deadline = time.monotonic() + seconds
     # stderr goes to a file: a daemonised child (ssh ControlPersist) would keep a pipe open.

@@ -53,8 +53,8 @@ def download(
     """Fetch `address` into the file `target`; return its SHA-256 in hex.
 
     The download may take at most `seconds` in total, and the file may have at most `size` bytes.
-    `sha256` is the expected checksum. If it is "", any is accepted, but the response must state
-    its length.
+    `sha256` is the expected checksum. If it is "", the content is not checked, but the response
+    must be chunked or have a Content-Length.
     A failed attempt restarts from the beginning. Proxies, CA bundles, logins and .netrc work as in
     `requests`. After an OperationError, `target` does not exist.
     """

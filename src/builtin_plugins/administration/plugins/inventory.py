@@ -149,7 +149,10 @@ def _known_plugin(
 
 
 def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
-    """Return the entry points of a distribution, or a directory plugin's hooks file, in `lock`."""
+    """Return the plugins in `lock` that belong to an entry.
+
+    These are the entry points of a distribution, or the hooks file of a directory plugin.
+    """
     found = lock.plugins.values()
     if entry.is_package:
         return [one for one in found if one.reference and one.package == entry.name]
@@ -157,7 +160,7 @@ def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
 
 
 def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
-    """Split the declarations of commands in `lock`: the plugin's, and those of all others."""
+    """Return the declarations in `lock` in two parts: those of the plugin, and all others."""
     known = plugins_of(lock, entry)
     names = {one.name for one in known} if entry.is_package else {entry.name}
     paths = {path for one in known for path in one.trees}

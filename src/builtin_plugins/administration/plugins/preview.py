@@ -102,7 +102,7 @@ def _uses_of_python(found: PluginContents) -> dict[str, list[str]]:
 
 
 def _differs(old: Definition, new: Definition) -> bool:
-    """Return whether a command's files differ; False if those of a version cannot be read."""
+    """Return whether a command's files differ; False if the old or new files cannot be read."""
     before, after = _own_files(old), _own_files(new)
     return bool(before and after) and before != after
 

@@ -1,9 +1,9 @@
 """Keep the links and versions in `plugins/` consistent with the registry.
 
-If they differ, the registry is right. A change adds a version, points the link to it and writes the
-registry last; a removal marks its entry first. So an interrupted change leaves the old registry or
-the new one. `reconcile` then repairs links and versions, removes staging directories, and adds
-entries for directories that the user put into `plugins/`.
+If `plugins/` and the registry differ, the registry is right. A change adds a version, points the
+link to it and writes the registry last; a removal marks its entry first. So an interrupted change
+leaves the old registry or the new one. `reconcile` then repairs links and versions, removes staging
+directories, and adds entries for directories that the user put into `plugins/`.
 """
 
 import json
@@ -63,8 +63,8 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     """Make `plugins/` agree with the registry; directories without an entry get one.
 
     Returns an error for each plugin with a former version that cannot be removed. The caller must
-    hold the file lock on `plugins/`. Raises HostError if the registry cannot be read, OSError if it
-    cannot be written.
+    hold the file lock on `plugins/`. Raises HostError if the registry cannot be read, and OSError
+    if it cannot be written.
     """
     _clear(plugins_dir)
     registry = read_registry(plugins_dir)
@@ -103,7 +103,7 @@ def _clear(plugins_dir: str) -> None:
 def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
     """Complete or undo the interrupted changes of all entries marked with `unfinished`.
 
-    If a package is still or already installed, its entry becomes that of the installed version.
+    If an entry's package is installed, the entry becomes that of the installed version.
     Otherwise, the plugin and its entry are removed.
     """
     for entry in [one for one in registry.entries.values() if one.unfinished]:

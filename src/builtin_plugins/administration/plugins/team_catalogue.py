@@ -37,9 +37,12 @@ class ListedPlugin(NamedTuple):
     owner: str
 
     def plugin_source(self, *, site: str, ssh: bool) -> PluginSource:
-        """Return the source at the listed version. Raises OperationError if no version is given."""
+        """Return the plugin's source, at the version that the catalogue lists.
+
+        Raises OperationError if the catalogue lists no version.
+        """
         if not (self.ref or self.sha256):
-            ask = f"ask {self.owner} for one" if self.owner else "add one to the catalogue"
+            ask = f"ask {self.owner} for a ref or sha256" if self.owner else "add a ref or sha256"
             what = f"{self.name}: the catalogue lists neither a ref nor a sha256"
             raise OperationError(what, f"{ask}, or add the plugin from its source: {self.source}")
         return parse_source(self.source, ref=self.ref, sha256=self.sha256, site=site, ssh=ssh)

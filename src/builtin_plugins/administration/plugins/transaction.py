@@ -1,8 +1,8 @@
 """A change to plugins: a staging directory, and exclusive access to the registry.
 
 staged_change         a staging directory anywhere; locks nothing, commits nothing
-begin_transaction     the same in `plugins/`, after a cleanup under the file lock; the block itself
-                      holds no lock, so that downloads and questions block nobody
+begin_transaction     a staging directory in `plugins/`, after a cleanup under the file lock; the
+                      block itself holds no lock, so that downloads and questions block nobody
 commit_transaction    holds the file lock during the block and commits at its end, by writing the
                       registry
 """
@@ -64,7 +64,7 @@ class Transaction:
         return Installer(self.session.environ, self.seconds)
 
     def copy_venv(self) -> VenvCopy:
-        """Return a copy of this program's environment; it is removed when the change ends."""
+        """Return a copy of this program's environment; the copy is removed when the change ends."""
         return self.exits.enter_context(copied_venv(self.messages.line))
 
     def git(self, directory: str, address: str = "") -> Git:
@@ -111,9 +111,8 @@ def begin_transaction(session: Session, seconds: float = _CALL_SECONDS) -> Itera
 def commit_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
     """Lock `plugins/`, reconcile it with the registry, and yield the registry and the undo steps.
 
-    The lock is held until the end. The end of the block commits: it writes the registry. If the
-    block or the writing fails, the undo steps of the block run. Either way, `plugins/` is then
-    reconciled.
+    The end of the block commits: it writes the registry. If the block or the writing fails, the
+    undo steps of the block run. Either way, `plugins/` is then reconciled and the lock released.
     """
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.messages.line):

@@ -47,7 +47,10 @@ def launcher_text(interpreter: str, packages: str) -> str:
 
 
 def is_of_other_version(path: str) -> bool:
-    """Return whether `path` is a launcher of this environment written by another version."""
+    """Return whether `path` is a launcher of this environment that needs an update.
+
+    This is the case if another version of this program wrote it.
+    """
     if not is_launcher(path):
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
@@ -109,7 +112,8 @@ def write_man_page(name: str) -> Path:
 def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
     """Update a launcher, its man page and the library beside it to this version.
 
-    Raises OSError if the launcher cannot be written; the library can be updated later.
+    Raises OSError if the launcher or its man page cannot be written. If the library cannot be
+    updated, the error only goes to `warn`: a later update repairs it.
     """
     root = os.path.dirname(os.path.dirname(launcher))
     write_launcher(launcher)
@@ -179,13 +183,13 @@ def is_launcher(path: str, *, anywhere: bool = False) -> bool:
 
 
 def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
-    """Return the sorted paths of the launchers in a directory; see `is_launcher`."""
+    """Return the sorted paths of the launchers in a directory; see `is_launcher` for `anywhere`."""
     paths = sorted(glob(os.path.join(escape(core_dir), "*")))
     return [path for path in paths if is_launcher(path, anywhere=anywhere)]
 
 
 def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the links in directories of PATH, each with its resolved target."""
+    """Return the links in the directories on PATH, each with its resolved target."""
     directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
     there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
     return {path: os.path.realpath(path) for path in there if os.path.islink(path)}

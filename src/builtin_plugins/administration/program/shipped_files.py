@@ -98,7 +98,7 @@ def _skeleton() -> Path:
 def is_checkout(root: str) -> bool:
     """Return whether an installation is a git checkout of this program, made by install.sh.
 
-    A team's repository may be a Python project, too, so the function also checks its name.
+    A team's repository may also be a Python project, so the function checks the project's name.
     """
     try:
         project = Path(root, "pyproject.toml").read_text(encoding="utf-8")
@@ -142,7 +142,7 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
 
 
 def own_files(root: str) -> list[ShippedFile]:
-    """Return the files that this program keeps updating in an installation.
+    """Return the files that this program keeps up to date in an installation.
 
     Files that git tracks are left out, because they belong to the team. Files in a linked directory
     are also left out. Raises OperationError if git fails.

@@ -70,7 +70,10 @@ def init_from(
 
 
 def _root(session: Session, directory: str | None, name: str | None) -> str:
-    """Return the absolute path for the installation."""
+    """Return the absolute path of the installation to make.
+
+    It is `directory`, or else the value of CLI_DIR, or else a folder in the data directory.
+    """
     layout = session.layout
     if name:
         shipped_files.check_program_name(name)

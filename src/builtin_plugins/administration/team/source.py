@@ -71,7 +71,10 @@ def _copy(directory: str, tx: Transaction) -> None:
 
 
 def check_installation(root: str, called: str) -> None:
-    """Raise OperationError if `root` is not an installation made of real directories."""
+    """Raise OperationError if the directory `root` is not an installation.
+
+    Its subdirectories, such as `core` and `commands`, must be directories, not links to them.
+    """
     for name in _OURS:
         path = os.path.join(root, name)
         if os.path.lexists(path) and not is_real_dir(path):

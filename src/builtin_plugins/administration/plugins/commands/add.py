@@ -117,9 +117,9 @@ def _add_staged(
 def _former(session: Session, wanted: Entry) -> Entry | None:
     """Return the registry's entry that adding `wanted` would replace, or None if there is none.
 
-    It is the entry of the same name; if `wanted` has no name, an installed plugin with the same
-    source and ref. Raises PluginError if the entry of that name has another source, unless both are
-    packages.
+    It has the same name. If `wanted` has no name, it belongs to an installed plugin with the same
+    source and ref. Raises PluginError if the entry of the same name has another source or ref,
+    unless both are packages.
     """
     entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:

@@ -12,7 +12,7 @@ from host.run.text import EMPTY
 
 
 def command(session: Session, name: str, version: str | None) -> None:
-    """Return to VERSION of the plugin NAME, by default to the previous version.
+    """Roll the plugin NAME back to VERSION, by default to the previous version.
 
     The last three versions before the current one are kept; `self plugin show NAME` lists
     them. VERSION is a version number, or the beginning of a commit or checksum.

@@ -61,7 +61,7 @@ def missing_entries(session: Session, wanted: Registry | None = None) -> list[En
         if entry.is_users_directory:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
-                    f"{entry.name}: a directory on another machine; add your own copy of it"
+                    f"{entry.name} is a directory on another machine; add your own copy of it"
                 )
         elif (
             there is None

@@ -18,11 +18,12 @@ from host.cli.session import Session
 def command(
     session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float
 ) -> None:
-    """Update plugins to the newest version of their branch; without NAME, all plugins.
+    """Update plugins to their newest version; without NAME, update all plugins.
 
-    A plugin that was added at a tag, a commit or an exact version, or with a checksum,
-    keeps its version. The changes are shown first: new and removed commands, new
-    commands with sudo, new variables.
+    A plugin from a git repository stays on its branch. A plugin that was added at a
+    tag, a commit or an exact version, or with a checksum, keeps its version. The
+    changes are shown first: new and removed commands, new commands with sudo, new
+    variables.
     """
     change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
     if failed := for_each(session, _chosen(session, names), change):

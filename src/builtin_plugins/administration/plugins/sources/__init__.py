@@ -1,1 +1,1 @@
-"""The differences between git, archive, pip and local plugins."""
+"""The sources of plugins: git repositories, archives, Python packages and local directories."""

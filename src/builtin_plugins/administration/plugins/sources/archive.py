@@ -34,7 +34,10 @@ def unpack(source: PluginSource, options: UnpackOptions, tx: Transaction) -> str
 
 
 def _is_category_or_command(paths: Collection[str]) -> bool:
-    """Return whether an archive's top-level directory is a category or a command, not a wrapper."""
+    """Return whether an archive's top-level directory is a category or a command.
+
+    Any other top-level directory only contains the plugin and is left out.
+    """
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
         return False

@@ -77,13 +77,13 @@ class PluginSource:
 
     @property
     def is_pinned(self) -> bool:
-        """Return whether the source, as the user wrote it, can only mean one version."""
+        """Return whether the source, as the user wrote it, can mean only one version."""
         return False
 
     # These methods fetch, build and read versions of the plugin.
 
     def fetch(self, tx: Transaction) -> PluginContents:
-        """Stage a version without running any of the plugin's code."""
+        """Fetch and stage a version; return its contents. None of the plugin's code is run."""
         raise NotImplementedError
 
     def described(
@@ -143,7 +143,7 @@ class PluginSource:
             return PluginContents(self.entry)
 
     def needs(self, found: PluginContents) -> list[Requirement]:
-        """Return the packages that a version with these contents needs in this environment."""
+        """Return the packages that a version needs in this environment; `found` is its contents."""
         return []
 
     def pip_address(self) -> str:

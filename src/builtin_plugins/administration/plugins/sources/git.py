@@ -68,10 +68,11 @@ def git_address(text: str) -> str:
 
 
 def fetch_commit(wanted: Entry, fetched: str, tx: Transaction, target: str) -> Entry:
-    """Write the files that `wanted` names into the new directory `target`.
+    """Write the files of a commit into the new directory `target`.
 
-    These are the files of its commit or, without one, of its ref. Returns the entry with `commit`
-    and `pinned` set. `fetched` is the address to fetch from, which may contain credentials.
+    The commit is `wanted.commit` or, if that is "", the commit of `wanted.ref`. Returns the
+    entry with `commit` and `pinned` set. `fetched` is the address to fetch from, which may contain
+    credentials.
     """
     directory = os.path.join(tx.area, "objects.git")
     os.mkdir(directory)
@@ -148,7 +149,7 @@ def write_commit(
     Path(git.directory, "info", "attributes").write_text(_ATTRIBUTES, encoding="utf-8")
     try:
         for name in _submodules(git, commit):
-            on_warning(f"{called}: {name}: a submodule; its content is not fetched")
+            on_warning(f"{called}: {name} is a submodule; its content is not fetched")
         git("archive", "--format=tar", f"--output={packed}", commit)
     except OperationError as failure:
         raise OperationError(f"{called}: {failure}") from None
@@ -157,7 +158,7 @@ def write_commit(
 
 
 def _submodules(git: Git, commit: str) -> list[str]:
-    """Return a commit's submodules. Raises OperationError if a commit has too many files or bytes.
+    """Return a commit's submodules. Raises OperationError if it has too many files or bytes.
 
     The check is necessary because a commit can refer to a few trees and blobs a million times.
     """

@@ -46,8 +46,9 @@ def find(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str, s
 def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     """Download the source distribution of the exact version; build and stage its wheel.
 
-    Returns the wheel's path and the SHA-256 of the source distribution, because each build gives
-    a different wheel. This runs the package's own code. Raises OperationError.
+    Returns the wheel's path and the SHA-256 of the source distribution. The wheel's own SHA-256
+    would be useless, because each build produces a different wheel. This runs the package's own
+    code. Raises OperationError.
     """
     directory = os.path.join(tx.area, "source")
     os.mkdir(directory)

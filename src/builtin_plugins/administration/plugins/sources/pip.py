@@ -47,7 +47,7 @@ class PipSource(PluginSource):
     """A requirement for the package index, a repository to build a wheel from, or a wheel.
 
     `repository` is None if the source is not a repository; `requirement` is None for a wheel.
-    `_copy` is the environment as `prepare_…` changed it, or None if it needs no change.
+    `_copy` is the environment as changed by `prepare_…`, or None if no change is necessary.
     """
 
     suffixes = (_WHEEL,)
@@ -145,7 +145,7 @@ class PipSource(PluginSource):
             return None
 
     def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
-        """Return the contents and the directory of the staged wheel, else of the kept wheel."""
+        """Return the contents and directory of the staged wheel, if any, or of the kept wheel."""
         kept = store_of(tx.plugins_dir, self.entry.name).link_target(self.entry.version_dir)
         for directory in (tx.files, kept):
             names = names_in(directory)

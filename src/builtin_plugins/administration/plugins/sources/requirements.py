@@ -35,7 +35,7 @@ def _requirement(text: str) -> Requirement | None:
 
 
 class PackageRepository(NamedTuple):
-    """The package that `NAME[EXTRAS] @ git+ADDRESS@REF` names."""
+    """A package in a git repository, written as `NAME[EXTRAS] @ git+ADDRESS@REF`."""
 
     requirement: Requirement
     address: str
@@ -52,7 +52,7 @@ class PackageRepository(NamedTuple):
 def parse_package_repository(text: str) -> PackageRepository | None:
     """Return the repository that `NAME @ git+ADDRESS` names, or None for any other text.
 
-    As in pip's addresses, the ref follows the last `@` of the path; %-escapes in it are
+    As in pip's addresses, the ref follows the last `@` of the path; %-escapes in the ref are
     decoded. Raises UsageError for an address that git cannot fetch.
     """
     found = _requirement(text)

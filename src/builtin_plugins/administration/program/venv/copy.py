@@ -35,7 +35,8 @@ def copy_path() -> str:
 class VenvCopy(NamedTuple):
     """The copy of the environment that runs this program, made by `copied_venv`.
 
-    `held` is the descriptor of the file lock on the original environment, which children inherit.
+    `held` is the descriptor of the file lock on the original environment; child processes inherit
+    the descriptor.
     """
 
     path: str
@@ -70,7 +71,7 @@ class VenvCopy(NamedTuple):
         """Exchange the copy and the original.
 
         Raises OSError, and OperationError if the file system cannot exchange two directories in
-        one step. Two renames would leave no environment if the process is killed between them.
+        one step. Two renames would leave no environment if the process were killed between them.
         """
         _repoint_scripts(self.path, sys.prefix)
         sync_file_system(self.path)

@@ -41,7 +41,7 @@ def installed_version(name: str) -> str | None:
 
 
 def packages_directory() -> str:
-    """Return the site-packages directory of a virtual environment, relative to it."""
+    """Return the path of site-packages relative to the root of a virtual environment."""
     return os.path.relpath(sysconfig.get_path("purelib", vars={"base": "/"}), "/")
 
 

@@ -107,11 +107,11 @@ def test_entries_that_cannot_be_added(install: Install, tmp_path: Path) -> None:
     assert plugin(made, "add", "loose").all == (
         1,
         "",
-        f"cli: loose: {lacks}; ask Ann for one, or add the plugin from its source: "
+        f"cli: loose: {lacks}; ask Ann for a ref or sha256, or add the plugin from its source: "
         f"{repository.url}\n",
     )
     done = plugin(made, "add", "alone")
-    assert f"cli: alone: {lacks}; add one to the catalogue, or " in done.stderr
+    assert f"cli: alone: {lacks}; add a ref or sha256, or " in done.stderr
     done = plugin(made, "add", "local")
     assert (done.status, done.stdout) == (2, "")
     assert done.stderr.startswith("cli: --ref can only be used with a git repository, not ")

@@ -40,7 +40,7 @@ def test_two_installations(install: Install, tmp_path: Path, site: httpserver.Si
     assert set(registry(theirs)) == {"own"}
     done = plugin(theirs, "sync", str(team))
     assert done.status == 0, done.stderr
-    assert "mine: a directory on another machine" in done.stderr
+    assert "mine is a directory on another machine" in done.stderr
     assert set(registry(theirs)) == {"own", "acme", "packed"}
     for name in ("acme", "packed"):
         for key in ("commit", "sha256", "source", "ref", "enabled", "version", "kind"):

@@ -229,7 +229,7 @@ def test_nothing_of_the_repository_is_run(
     env = {"GIT_TEMPLATE_DIR": str(template.parent), "GIT_DIR": "/nowhere", "GIT_WORK_TREE": "/x"}
     added = plugin(made, "add", repository.url, env=env)
     assert added.status == 0, added.stderr
-    assert f"{repository.url}: sub: a submodule; its content is not fetched" in added.stderr
+    assert f"{repository.url}: sub is a submodule; its content is not fetched" in added.stderr
     repository.commit(plugin_files("demo/hi", "two"))
     assert plugin(made, "update", env=env).status == 0
     assert plugin(made, "list").status == plugin(made, "show", "acme").status == 0
@@ -347,7 +347,7 @@ def test_modes_of_no_file_are_left_out(install: Install, repository: Repository,
     _with_command(repository, (mode, "odd", ""))
     done = plugin(made, "add", repository.url)
     assert done.status == 0
-    assert "odd: a submodule; its content is not fetched" in done.stderr
+    assert "odd is a submodule; its content is not fetched" in done.stderr
     assert list((made.root / "plugins/acme/odd").iterdir()) == []
 
 

@@ -164,7 +164,7 @@ def test_nothing_of_the_repository_runs_but_its_build(with_uv: Environment, tmp_
         write_tree(hooks, {name: f"#!/bin/sh\ntouch {tmp_path}/evil\n"})
     done = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}")
     assert done.status == 0, done.stderr
-    assert "module: a submodule; its content is not fetched" in done.stderr
+    assert "module is a submodule; its content is not fetched" in done.stderr
     assert set(run.read_text().split("as it is")) == {""}
     assert not (tmp_path / "evil").exists()
 
