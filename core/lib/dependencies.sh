@@ -94,7 +94,7 @@ __cli_ensure() {
   esac
   if ! __cli_is_on "${ASSUME_YES-}"; then
     if [ ! -t 0 ] || [ ! -t 2 ]; then
-      __cli_log ERROR "$1 is not installed. Install the package $__cli_package, or set ASSUME_YES=1."
+      __cli_log ERROR "$1 is not installed. Install the package $__cli_package, or set ASSUME_YES=1 to install it without a question."
       return 1
     fi
     printf '%s is not installed. Install it with %s? [y/N] ' "$1" "$__cli_manager" >&2
