@@ -85,7 +85,7 @@ class Git:
             raise OperationError(f"{called}: {reason}")
         return ended.stdout
 
-    def ask(self, address: str, *arguments: str) -> bytes:
+    def contact(self, address: str, *arguments: str) -> bytes:
         """Run a git command that contacts the server at `address`; errors name the address."""
         try:
             return self(*arguments)
@@ -122,7 +122,7 @@ def fetch_newest(git: Git) -> tuple[str, str, str]:
     Returns the remote's address, the commit of HEAD, and the newest commit, which may be HEAD.
     """
     address = git("ls-remote", "--get-url").decode().strip()
-    git.ask(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+    git.contact(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
     old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
     return address, old, old if has_commit(git, new) else new
 
@@ -131,7 +131,7 @@ def newer_commit(git: Git) -> str:
     """Return the newest commit of the upstream branch, or "" if HEAD contains it; fetch nothing."""
     head = git("symbolic-ref", "HEAD").decode().strip()
     remote, _, branch = git("for-each-ref", _UPSTREAM, head).decode().strip().partition(" ")
-    commit = git.ask(remote, "ls-remote", "--", remote, branch).decode().partition("\t")[0]
+    commit = git.contact(remote, "ls-remote", "--", remote, branch).decode().partition("\t")[0]
     return "" if has_commit(git, commit) else commit
 
 

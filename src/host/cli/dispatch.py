@@ -13,22 +13,22 @@ from host.cli.session import Session
 from host.errors import HostError
 
 
-def run_cli(session: Session, asked: GlobalOptions) -> int:
+def run_cli(session: Session, options: GlobalOptions) -> int:
     """Handle a command line in this process; return the exit status. Raises HostError."""
-    if asked.version:
+    if options.version:
         session.show(f"{session.version}\n")
         return 0
-    if asked.words[:1] == ("help",):
-        asked.words, asked.help = asked.words[1:], True
+    if options.words[:1] == ("help",):
+        options.words, options.help = options.words[1:], True
     status = 0
-    if asked.words[:1] == ("self",):
+    if options.words[:1] == ("self",):
         from host.cli.self_dispatch import run_self
 
-        status = run_self(session, asked)
+        status = run_self(session, options)
     else:
         from host.cli.listings import show
 
-        show(session, asked)
+        show(session, options)
     try:
         if session.installation.config.follow == "notice" and posix.isatty(1) and posix.isatty(2):
             from host.cli.self_dispatch import run_self

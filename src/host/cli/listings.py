@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 _SETUP = "setup"
 
 
-def show(session: Session, asked: GlobalOptions) -> None:
-    """Show the listing or page that the command line `asked` requests. Raises HostError."""
-    if _asks_how_to_begin(session, asked):
+def show(session: Session, options: GlobalOptions) -> None:
+    """Show the listing or page that the command line `options` requests. Raises HostError."""
+    if _asks_how_to_begin(session, options):
         session.show(without_installation(session))
         return
-    found = session.find(asked.words)
-    rest = asked.words[len(found.words) :]
+    found = session.find(options.words)
+    rest = options.words[len(found.words) :]
     if found.kind == "unknown" and rest == ("help",) and found.words:
         found, rest = session.find(found.words), ()
     if found.kind == "unknown":
-        topics = TOPICS if asked.help and len(asked.words) == 1 else ()
+        topics = TOPICS if options.help and len(options.words) == 1 else ()
         if rest[0] not in topics:
             raise unknown_word(session, found, rest, topics)
         session.show(topic(rest[0], session.program))
@@ -40,24 +40,26 @@ def show(session: Session, asked: GlobalOptions) -> None:
     for one in (session.installation.config, found.definition):
         session.messages.warn(*(one.warnings if one else ()))
     if found.kind == "command" and found.definition is not None:
-        if asked.everything or asked.format:
+        if options.everything or options.format:
             raise UsageError("--all and --format are for listings, not for commands")
         from host.cli.help_page import help_page  # imported here, because listings do not need it
 
         session.show(help_page(session, found, found.definition))
         return
-    asked.read(rest, session.messages, found.words)
-    if asked.words:
+    options.read(rest, session.messages, found.words)
+    if options.words:
         called = " ".join([session.program, *found.words])
-        raise UsageError(f"unexpected argument {asked.words[0]}", f"see: {called} --help")
-    session.show(listing_text(session, found, asked.format or "text", everything=asked.everything))
+        raise UsageError(f"unexpected argument {options.words[0]}", f"see: {called} --help")
+    session.show(
+        listing_text(session, found, options.format or "text", everything=options.everything)
+    )
 
 
-def _asks_how_to_begin(session: Session, asked: GlobalOptions) -> bool:
+def _asks_how_to_begin(session: Session, options: GlobalOptions) -> bool:
     """Return whether the user wants general help and there is no installation."""
-    alone = not (asked.words or asked.everything or asked.format)
-    helps = alone or asked.help or not {*asked.words[-1:]}.isdisjoint(HELP_WORDS)
-    return helps and asked.words[:1] in ((), (SELF,)) and session.is_missing
+    alone = not (options.words or options.everything or options.format)
+    helps = alone or options.help or not {*options.words[-1:]}.isdisjoint(HELP_WORDS)
+    return helps and options.words[:1] in ((), (SELF,)) and session.is_missing
 
 
 def listing_text(
@@ -81,9 +83,9 @@ def rendered(
     runs = found.definition is not None and found.definition.entrypoint != ""
     at_root = not found.words and not deep
     setup = [one for one in inside.commands if one.words[0] == _SETUP]
-    installed = ask(session, "is_installed", [{"command": one} for one in setup])
-    for command, answer in zip(setup, installed, strict=True):
-        command.installed = bool(answer)
+    installed = first_results(session, "is_installed", [{"command": one} for one in setup])
+    for command, result in zip(setup, installed, strict=True):
+        command.installed = bool(result)
     listing = Listing(
         program=session.program,
         words=found.words,
@@ -99,7 +101,7 @@ def rendered(
         notes=root_notes(session.program) if at_root else (),
     )
     call = {"listing": listing, "format": format, "terminal": session.terminal}
-    [text] = ask(session, "render_listing", [call], only_builtin=format in FORMATS)
+    [text] = first_results(session, "render_listing", [call], only_builtin=format in FORMATS)
     if not isinstance(text, str):
         raise UsageError(f"unknown format {format!r}", "use text, json, tree or a plugin's format")
     return text
@@ -114,7 +116,7 @@ def root_notes(program: str) -> tuple[str, ...]:
     )
 
 
-def ask(
+def first_results(
     session: Session, hook: str, calls: Sequence[Mapping[str, Any]], *, only_builtin: bool = False
 ) -> list[Any]:
     """Call the plugins' `hook`; return for each of `calls` the first result that is not None.
@@ -126,15 +128,15 @@ def ask(
     plugins = [one for one in session.lock.plugins.values() if hook in one.hooks]
     plugins.reverse()
     for plugin in sorted(plugins, key=lambda one: one.hooks[hook]):
-        left = [index for index, answer in enumerate(found) if answer is None]
+        left = [index for index, result in enumerate(found) if result is None]
         if left and not plugin.broken and (plugin.ours or not only_builtin):
-            answers = _answers(session, plugin, hook, [calls[index] for index in left])
-            for index, answer in zip(left, answers, strict=True):
-                found[index] = answer
+            results = _results(session, plugin, hook, [calls[index] for index in left])
+            for index, result in zip(left, results, strict=True):
+                found[index] = result
     return found
 
 
-def _answers(
+def _results(
     session: Session, plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]
 ) -> list[Any]:
     """Return the results of a plugin's `hook`, one for each of `calls`.

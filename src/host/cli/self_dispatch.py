@@ -20,7 +20,7 @@ from host.run.lock import Lock
 _NEVER_ASSUMED = (SELF, "trust")  # the global --yes does not apply to this command
 
 
-def run_self(session: Session, asked: GlobalOptions) -> int:
+def run_self(session: Session, options: GlobalOptions) -> int:
     """Call the command that the words (including `self`) name; return its exit status.
 
     The command's function gets the session, and each declared argument as a keyword: a flag as a
@@ -29,24 +29,24 @@ def run_self(session: Session, asked: GlobalOptions) -> int:
     """
     session.make_packages_importable()
     lock = _own_commands(session)
-    found = Catalog(lock).find(asked.words)
-    rest = asked.words[len(found.words) :]
+    found = Catalog(lock).find(options.words)
+    rest = options.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
         if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
             raise unknown_word_in(session.program, lock, found, rest[0])
         from host.cli.listings import show
 
-        show(session, asked)
+        show(session, options)
         return 0
     definition = found.definition
     function = load_reference(definition.entrypoint)
-    if asked.help or "--help" in rest or "-h" in rest:
+    if options.help or "--help" in rest or "-h" in rest:
         called = " ".join([session.program, *found.words])
         session.show(_page(session.terminal, called, definition, function))
         return 0
-    options = [f"--format={asked.format}"] if asked.format else []
-    options += ["--all"] if asked.everything else []
-    given = parse(definition.args, [*options, *rest], session.program, found.words).texts
+    listing = [f"--format={options.format}"] if options.format else []
+    listing += ["--all"] if options.everything else []
+    given = parse(definition.args, [*listing, *rest], session.program, found.words).texts
     for name, texts in given.items():
         if name.startswith("--") and "" in texts:
             raise UsageError(f"{' '.join(found.words)}: {name} must not be empty")

@@ -155,14 +155,14 @@ class Session:
     @cached_property
     def lock_without_hooks(self) -> Lock:
         """The current lock, or else one made without running code of directory plugins."""
-        return self.current_lock or self.ask_plugins(python=not self.safe)
+        return self.current_lock or self.query_plugins(python=not self.safe)
 
-    def ask_plugins(self, *, python: bool) -> Lock:
+    def query_plugins(self, *, python: bool) -> Lock:
         """Make a lock without hooks of directory plugins or, unless `python`, hooks of packages."""
         self.make_packages_importable()
-        from host.planning.discovery import ask_plugins
+        from host.planning.discovery import query_plugins
 
-        return ask_plugins(self.installation, directory_hooks=False, python=python)
+        return query_plugins(self.installation, directory_hooks=False, python=python)
 
     @cached_property
     def current_lock(self) -> Lock | None:

@@ -22,7 +22,7 @@ from host.run.installation import Layout, OpenInstallation
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
-_ASKED = ("find_plugins", "discover_commands", "env_sources", "secret_schemes")
+_PLANNING = ("find_plugins", "discover_commands", "env_sources", "secret_schemes")
 
 
 def refresh(installation: OpenInstallation, messages: Messages, safe: bool = False) -> Lock:
@@ -37,7 +37,7 @@ def refresh(installation: OpenInstallation, messages: Messages, safe: bool = Fal
 
         if problem := version_problem(installation.layout.config_file, wanted):
             raise InstallationError(problem)
-    lock = ask_plugins(installation, python=not safe, prepare=not safe)
+    lock = query_plugins(installation, python=not safe, prepare=not safe)
     messages.warn(*lock.warnings(messages.program))
     if not safe:
         write_lock(installation.locks, installation.key, lock)
@@ -48,11 +48,11 @@ def own_commands(layout: Layout) -> list[Declared]:
     """Return the commands that the built-in plugins declare; no installation is needed."""
     collected = _Collected({})
     installation = Installation(layout.program, layout.root, "", "", "")
-    collected.ask_builtin(entry_points(), ["discover_commands"], installation)
+    collected.query_builtin(entry_points(), ["discover_commands"], installation)
     return list(collected.lock().commands)
 
 
-def ask_plugins(
+def query_plugins(
     installation: OpenInstallation,
     *,
     python: bool,
@@ -69,7 +69,7 @@ def ask_plugins(
     record = Installation(layout.program, layout.root, *directories)
     collected = _Collected({path: stamp(path) for path in _import_paths()})
     points = entry_points()
-    collected.ask_builtin(points, ["prepare", *_ASKED] if prepare else _ASKED, record)
+    collected.query_builtin(points, ["prepare", *_PLANNING] if prepare else _PLANNING, record)
     for one in collected.third_party(points):
         if python and (directory_hooks or not one.file):
             collected.add(one, query(one, record))
@@ -121,7 +121,7 @@ class _Collected:
         self.disabled: dict[str, Sequence[Sequence[str]]] = {}
         self.checked: list[tuple[int, Checked]] = []
 
-    def ask_builtin(
+    def query_builtin(
         self, points: Iterable[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
         """Query the built-in plugins in this process."""
@@ -132,7 +132,7 @@ class _Collected:
         for hook in hooks:
             for one in loaded:
                 take = partial(self.take, one.plugin, hook)
-                one.ask(hook, take, installation=installation)
+                one.collect(hook, take, installation=installation)
         for one in loaded:
             one.plugin.broken = one.plugin.broken or one.broken
 

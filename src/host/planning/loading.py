@@ -69,7 +69,7 @@ class LoadedPlugin:
         files = {getattr(module, "__file__", None) for module in named}
         return sorted({self.plugin.file, *filter(None, files)} - {""})
 
-    def ask(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
+    def collect(self, hook: str, take: Callable[[Any], None], **arguments: Any) -> None:
         """Call a hook, and call `take` with each record that the hook yields."""
         try:
             for records in getattr(self._manager.hook, hook)(**arguments):
@@ -78,7 +78,7 @@ class LoadedPlugin:
         except _ANYTHING as failure:
             self.broken = f"{hook} raised {_reason(failure)}"
 
-    def answer(self, hook: str, **arguments: Any) -> Any:
+    def call(self, hook: str, **arguments: Any) -> Any:
         """Return the result of a hook, or None if the plugin lacks the hook or fails."""
         try:
             return getattr(self._manager.hook, hook)(**arguments)

@@ -37,9 +37,9 @@ class PluginAnswer(NamedTuple):
 
 def query(plugin: Plugin, installation: Installation, limit: float = _HOOK_SECONDS) -> PluginAnswer:
     """Call a plugin's hooks in a child process, to build the lock; return the records."""
-    question = partial(_serialize, plugin, installation)
+    function = partial(_serialize, plugin, installation)
     try:
-        rows, *rest = _in_child(question, installation.program, limit)
+        rows, *rest = _in_child(function, installation.program, limit)
     except PluginError as failure:
         return PluginAnswer((), {}, {}, str(failure))
     records = [(hook, _RECORDS[kind](**values)) for hook, kind, values in rows]
@@ -58,14 +58,14 @@ def call_hook(
     return list(_in_child(partial(_call, plugin, hook, calls), program))
 
 
-def _in_child(question: Callable[[], Any], program: str, limit: float = _HOOK_SECONDS) -> Any:
-    """Call `question` in a child process and return its result.
+def _in_child(function: Callable[[], Any], program: str, limit: float = _HOOK_SECONDS) -> Any:
+    """Call `function` in a child process and return its result.
 
-    Raises PluginError if `question` ends the process or takes longer than `limit` seconds.
+    Raises PluginError if `function` ends the process or takes longer than `limit` seconds.
     The error's remedy is a command of `program`.
     """
     try:
-        return fork_and_read(question, limit)
+        return fork_and_read(function, limit)
     except TimeoutError:
         raise PluginError(
             f"importing the plugin and calling its hooks took more than {limit:g} seconds",
@@ -90,7 +90,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
             stamps.setdefault(record.path, stamp(record.path))
 
     for hook in _PLANNING:
-        loaded.ask(hook, partial(take, hook), installation=installation)
+        loaded.collect(hook, partial(take, hook), installation=installation)
     return [records, loaded.hooks, stamps, loaded.broken]
 
 
@@ -98,7 +98,7 @@ def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list
     """Call the hook once for each of `calls`; return the results. Raises PluginError."""
     loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
-    found = [loaded.answer(hook, **call) for call in calls]
+    found = [loaded.call(hook, **call) for call in calls]
     for one in found:
         if one is not None and type(one) is not expected:
             what = f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"

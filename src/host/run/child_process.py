@@ -66,18 +66,18 @@ def spawn_and_read(argv: "Sequence[str]", environ: "Mapping[str, str]", timeout:
 
 
 def fork_and_read(
-    question: "Callable[[], Any]", timeout: float, *, keeps_terminal: bool = False
+    function: "Callable[[], Any]", timeout: float, *, keeps_terminal: bool = False
 ) -> "Any":
-    """Call `question` in a forked child and return its result, which marshal must support.
+    """Call `function` in a forked child and return its result, which marshal must support.
 
     With `keeps_terminal`, the child stays in this session and keeps stdin. Changes to the current
     directory, umask or signal handlers affect only the child. Raises TimeoutError, or
-    ChildProcessError with the reason if `question` raises an exception or ends the process.
+    ChildProcessError with the reason if `function` raises an exception or ends the process.
     """
     import marshal
 
     def start(report: int) -> int:
-        return posix.fork() or _answer(report, question, keeps_terminal)
+        return posix.fork() or _call(report, function, keeps_terminal)
 
     report = _read(start, timeout)
     try:
@@ -89,8 +89,8 @@ def fork_and_read(
     return answer
 
 
-def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) -> "NoReturn":
-    """Call `question` in the child, write its result to the descriptor `report`, and exit."""
+def _call(report: int, function: "Callable[[], Any]", keeps_terminal: bool) -> "NoReturn":
+    """Call `function` in the child, write its result to the descriptor `report`, and exit."""
     import marshal
     import sys
 
@@ -103,15 +103,15 @@ def _answer(report: int, question: "Callable[[], Any]", keeps_terminal: bool) ->
         sys.stdout = sys.stderr  # stderr needs no flush
         reason, found = "", None
         try:
-            found = question()
+            found = function()
         except BaseException as failure:  # noqa: BLE001 - may be any
             raised = f"raised {type(failure).__name__}: {failure}"
             reason = str(failure) if isinstance(failure, HostError) else raised
         answer = marshal.dumps((reason, found)).hex().encode() + END  # hex cannot contain END
-        while answer and posix.getpid() == own:  # a process forked in `question` gets here too
+        while answer and posix.getpid() == own:  # a process forked in `function` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
-        posix._exit(0)  # noqa: SLF001 - `question` may have replaced os._exit
+        posix._exit(0)  # noqa: SLF001 - `function` may have replaced os._exit
 
 
 def _read(start: "Callable[[int], int]", timeout: float) -> bytes:

@@ -148,9 +148,9 @@ class SourceReader(Record):
                     self.offer(name, value.rstrip("\r"), source.rank, path)
 
     def provided(self, source: "Source") -> None:
-        from host.run.provider import ask_provider
+        from host.run.provider import call_provider
 
-        found = ask_provider(source.plugin, source.provider, self.words, self.layers.environment())
+        found = call_provider(source.plugin, source.provider, self.words, self.layers.environment())
         for name, value in found.items():
             self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 

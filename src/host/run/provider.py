@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def ask_provider(
+def call_provider(
     plugin: str, reference: str, words: tuple[str, ...], environ: "Mapping[str, str]"
 ) -> dict[str, str]:
     """Return the variables from the provider `reference` of `plugin` for the command `words`.
@@ -21,7 +21,7 @@ def ask_provider(
     be imported, fails, returns anything but a dict of strings, or exceeds CLI_SETTINGS_TIMEOUT.
     """
 
-    def question() -> dict[str, str]:
+    def variables() -> dict[str, str]:
         complete_import_path()
         found = load_reference(reference)(words, dict(environ))
         if not isinstance(found, dict) or not all(map(_is_variable, found, found.values())):
@@ -30,7 +30,7 @@ def ask_provider(
 
     owner = f"plugin {plugin}: {reference}"
     try:
-        found: dict[str, str] = fork_and_read(question, limit_from(environ))
+        found: dict[str, str] = fork_and_read(variables, limit_from(environ))
     except (TimeoutError, ChildProcessError) as failure:
         raise SourceError(Problem(owner, str(failure).removeprefix(f"{reference}: "))) from None
     return found

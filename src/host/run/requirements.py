@@ -154,7 +154,7 @@ def _version(path: str, environ: "Mapping[str, str]", cache_file: str) -> str:
     for line in lines:
         if line.endswith(identity):
             return line.removesuffix(identity)
-    version = _asked(path, environ)
+    version = _printed_version(path, environ)
     if version:
         from host.run.replace_file import replace
 
@@ -163,7 +163,7 @@ def _version(path: str, environ: "Mapping[str, str]", cache_file: str) -> str:
     return version
 
 
-def _asked(path: str, environ: "Mapping[str, str]") -> str:
+def _printed_version(path: str, environ: "Mapping[str, str]") -> str:
     """Return the first dotted number that `PROGRAM --version` prints, or "" if there is none."""
     import re
     from subprocess import PIPE, STDOUT, Popen
@@ -172,12 +172,12 @@ def _asked(path: str, environ: "Mapping[str, str]") -> str:
 
     env = {encode(name): encode(value) for name, value in environ.items()}
 
-    def question() -> bytes:
+    def run() -> bytes:
         process = Popen([encode(path), "--version"], env=env, stdout=PIPE, stderr=STDOUT)
         return process.stdout.read(_MOST_PRINTED) if process.stdout else b""
 
     try:
-        printed = fork_and_read(question, _VERSION_SECONDS)
+        printed = fork_and_read(run, _VERSION_SECONDS)
     except (TimeoutError, ChildProcessError):
         return ""
     found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", printed)

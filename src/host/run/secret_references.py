@@ -51,7 +51,7 @@ def resolve(
     providers = _Providers(environ, definition.directory, seconds, terminal)
     limit = seconds + 2 * _GRACE_SECONDS
     try:
-        found = fork_and_read(lambda: providers.ask(calls), limit, keeps_terminal=terminal)
+        found = fork_and_read(lambda: providers.call_all(calls), limit, keeps_terminal=terminal)
     except (TimeoutError, ChildProcessError) as failure:
         found = dict.fromkeys(references, ("", str(failure)))
     problems = [
@@ -124,7 +124,7 @@ class _Providers(Record):
     def late(self) -> str:
         return f"did not answer within {self.seconds:g} s; to wait longer, set {TIMEOUT_VARIABLE}"
 
-    def ask(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
+    def call_all(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
         """Make all `calls`; return (value, "") or ("", reason) by the key of each reference."""
         from concurrent.futures import ThreadPoolExecutor, wait
         from contextlib import suppress
@@ -138,7 +138,7 @@ class _Providers(Record):
             posix.dup2(nothing, 1)
             posix.dup2(nothing, 2)
         threads = ThreadPoolExecutor(len(calls))
-        answers = [threads.submit(self.answer, *call) for call in calls]
+        answers = [threads.submit(self.call, *call) for call in calls]
         wait(answers, self.seconds + _GRACE_SECONDS)
         return {
             key: self.outcome(answer, reference)
@@ -146,7 +146,7 @@ class _Providers(Record):
             for key, reference in asked.items()
         }
 
-    def answer(self, provider: str, asked: "Mapping[str, Any]") -> "dict[Any, Any]":
+    def call(self, provider: str, asked: "Mapping[str, Any]") -> "dict[Any, Any]":
         """Call `provider`; return the value of each reference, or an exception with the reason."""
         references = list(dict.fromkeys(asked.values()))
         if provider in ("run", "file"):

@@ -74,7 +74,7 @@ def test_plugins_that_a_plugin_of_ours_finds(
             Plugin("acme", "Acme.CLI", reference="not_there", package="acme-cli"),
         ],
     )
-    lock = discovery.ask_plugins(places, python=True)
+    lock = discovery.query_plugins(places, python=True)
     assert [(tree.path, tree.plugin) for tree in lock.trees] == [(str(folder), "found")]
     assert [one.words for one in lock.commands] == [("x", "y")]
     assert lock.plugins["half"].broken == "only half of it is there"
@@ -99,10 +99,10 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     (folder / "c" / "d").mkdir(parents=True)
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text("")
-    everything = discovery.ask_plugins(places, python=True)
+    everything = discovery.query_plugins(places, python=True)
     left = [one for one in discovery.entry_points() if one.name != "builtin.plugins_folder"]
     monkeypatch.setattr(discovery, "entry_points", lambda: left)
-    without = discovery.ask_plugins(places, python=True)
+    without = discovery.query_plugins(places, python=True)
     assert [tree.plugin for tree in everything.trees] == ["", "dropped"]
     assert [tree.plugin for tree in without.trees] == [""]
     gone = everything.plugins.keys() - without.plugins.keys()
@@ -122,7 +122,7 @@ def test_rights_hang_on_the_distribution(
     monkeypatch.setitem(sys.modules, "a_pretender", Pretender())
     points = [Plugin("builtin.pretender", "stranger", reference="a_pretender")]
     monkeypatch.setattr(discovery, "entry_points", lambda: points)
-    lock = discovery.ask_plugins(places, python=True)
+    lock = discovery.query_plugins(places, python=True)
     assert lock.trees == []
     assert "expected one of CommandTree" in lock.plugins["builtin.pretender"].broken
     assert lock.disabled_owner(["x"]) == ""

@@ -74,7 +74,7 @@ class Update(Ground):
         self.root = self.place / "root"
         self.launcher = self.root / "core/cli"
         VenvCopy.change = _pip  # type: ignore[method-assign]
-        copy.ask = _ask
+        copy.run_python = _ask
         update.newest_version = _newest
 
     def restore(self) -> None:

@@ -20,7 +20,7 @@ from builtin_plugins.administration.program.launcher import (
     renew_own_files,
 )
 from builtin_plugins.administration.program.shipped_files import is_checkout
-from builtin_plugins.administration.program.venv.copy import VenvCopy, ask, check_starts
+from builtin_plugins.administration.program.venv.copy import VenvCopy, check_starts, run_python
 from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import write_file
@@ -123,6 +123,8 @@ def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -
     with open(path, "rb") as file:
         undo.callback(write_file, path, file.read())
     failing = f"{path}: cannot be updated"
-    warnings = ask(sys.executable, "host", "--safe", "self", "launcher", path, failing=failing)
+    warnings = run_python(
+        sys.executable, "host", "--safe", "self", "launcher", path, failing=failing
+    )
     for line in warnings.splitlines():
         tx.messages.warn(line)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from builtin_plugins.administration.plugins.inventory import declarations, plugins_of
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.venv.copy import ask, check_starts
+from builtin_plugins.administration.program.venv.copy import check_starts, run_python
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Messages, OperationError, PluginError
 from host.cli.contents import contents
@@ -62,7 +62,9 @@ def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, forc
     known = sorted(_words(declarations(session.lock_without_hooks, entry)[0]))
     given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
     environ, seconds = session.environ, tx.seconds
-    printed = ask(python, __name__, given=given, failing=failing, environ=environ, seconds=seconds)
+    printed = run_python(
+        python, __name__, given=given, failing=failing, environ=environ, seconds=seconds
+    )
     try:  # code that Python runs at startup may print before the result
         has_contents, warnings, taken = json.loads(printed.rpartition("\n")[2])
     except ValueError:

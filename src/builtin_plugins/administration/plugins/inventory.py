@@ -74,7 +74,7 @@ def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
     lock = session.lock_without_hooks if python else session.current_lock
-    lock = lock or session.ask_plugins(python=False)
+    lock = lock or session.query_plugins(python=False)
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)
     directories = {

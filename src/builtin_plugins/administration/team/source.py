@@ -49,7 +49,7 @@ def _clone(source: PluginSource, tx: Transaction) -> None:
     address = source.entry.source
     git = tx.git(tx.area, source.address)
     options = ("--quiet", "--no-checkout", "--template=", "--no-recurse-submodules")
-    git.ask(address, "clone", *options, "--", address, "clone")
+    git.contact(address, "clone", *options, "--", address, "clone")
     git.directory = os.path.join(tx.area, "clone", ".git")
     try:
         git("rev-parse", "--verify", "HEAD^{commit}")

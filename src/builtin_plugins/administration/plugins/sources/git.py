@@ -93,7 +93,7 @@ def read_file(git: Git, address: str, name: str) -> bytes:
     """
     git("init", "--quiet", "--bare", "--template=")
     commit = _fetch_objects(git, address, _resolve(git, address, "")[0])
-    return git.ask(address, "cat-file", "blob", f"{commit}:{name}")
+    return git.contact(address, "cat-file", "blob", f"{commit}:{name}")
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
@@ -104,7 +104,7 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     if _COMMIT.match(ref):
         return ref, True
     wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
-    answer = git.ask(address, "ls-remote", "--", address, *wanted)
+    answer = git.contact(address, "ls-remote", "--", address, *wanted)
     listed = answer.decode("utf-8", "replace")
     found = {
         name: commit
@@ -125,10 +125,10 @@ def _fetch_objects(git: Git, address: str, commit: str) -> str:
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
         with suppress(OperationError):  # a server may offer only branches and tags
-            git.ask(address, "fetch", "--depth=1", *options, "--", address, commit)
+            git.contact(address, "fetch", "--depth=1", *options, "--", address, commit)
             return commit
     branches = ("+refs/heads/*:refs/cli/heads/*", "+refs/tags/*:refs/cli/tags/*")
-    git.ask(address, "fetch", *options, "--", address, *branches)
+    git.contact(address, "fetch", *options, "--", address, *branches)
     try:
         found = git("rev-parse", "--verify", "--end-of-options", f"{commit}^{{commit}}")
     except OperationError:

@@ -147,7 +147,7 @@ def _repoint_scripts(path: str, prefix: str) -> None:
             write_file(script, content.replace(old, new))
 
 
-def ask(
+def run_python(
     python: str,
     *arguments: str,
     failing: str,
@@ -175,4 +175,4 @@ def check_starts(python: str, what: str) -> None:
 
     The message begins with `what`.
     """
-    ask(python, *_VERSION, failing=f"{what} does not start")
+    run_python(python, *_VERSION, failing=f"{what} does not start")
