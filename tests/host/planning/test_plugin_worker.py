@@ -363,7 +363,7 @@ def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     made.write({"commands/setup/t/command.json": command()})
     assert made.run("setup").status == 0
     loaded = LoadedPlugin(Plugin("a", "a", file=str(made.root / "plugins/a/h.py")))
-    assert loaded.answer("is_installed", command=None) is None
+    assert loaded.call("is_installed", command=None) is None
     assert "SystemExit: 3" in loaded.broken
 
 
