@@ -79,7 +79,7 @@ class _Schema:
 
 
 def _tables(schema: _Schema, node: dict[str, Any], heading: str) -> Iterator[str]:
-    """Yield a table of the keys of the object `node`, and one for each key that holds objects."""
+    """Yield a table of the keys of `node`, and a table for each key that is an array of objects."""
     whole = schema.whole(node)
     inner: list[tuple[str, dict[str, Any]]] = []
     if heading:

@@ -1,4 +1,4 @@
-"""Examples of four hooks. Hooks only return records; the host acts on them."""
+"""Examples of four hooks. Hooks only return data; the program acts on it."""
 
 from pathlib import Path
 
