@@ -80,6 +80,11 @@ DEFINITIONS = {
         "5:3: ",
         '"os": macos is not one of linux, mac; did you mean mac?',
     ),
+    "system of sudo": (
+        '"sudo": ["lnux"]',
+        "5:3: ",
+        '"sudo": lnux is not one of linux, mac; did you mean linux?',
+    ),
     "secret": ('"envs": {"API_TOKEN": "abc"}', "5:12: ", '"envs.API_TOKEN": looks like a secret'),
     "reference": (
         '"envs": {"A": "$NOWHERE/x"}',

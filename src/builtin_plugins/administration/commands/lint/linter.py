@@ -150,9 +150,10 @@ class Lint:
                 yield Finding("definition", error.problem)
                 continue
             self.count += 1
-            unknown_systems = unknown_names(definition.file, "os", definition.os, SYSTEMS)
-            for problem in (*definition.warnings, *unknown_systems):
-                yield Finding("definition", problem)
+            problems = [*definition.warnings]
+            for key, systems in (("os", definition.os), ("sudo", definition.sudo_systems)):
+                problems += unknown_names(definition.file, key, systems, SYSTEMS)
+            yield from (Finding("definition", one) for one in problems)
             yield from rules.unknown_keys(definition)
             yield from rules.default_command(definition, node)
             yield from rules.written_secrets(definition)
