@@ -188,7 +188,7 @@ class Bench:
 
     def runs(self) -> None:
         first = trees.words_of(0)
-        console = self.timed("console script of pip", self.made[10], *first)
+        console = self.timed("a console script that pip made", self.made[10], *first)
         console.argv = [str(Path(sys.executable).parent / "cli"), *first]
         console.env = {**self.env, "CLI_DIR": str(self.made[10])}
         rows = [
@@ -210,7 +210,7 @@ class Bench:
         uv = Path(".venv-bench/uv/bin/cli").resolve()
         if uv.exists():
             env = {**self.env, "CLI_DIR": str(self.uv)}  # each environment has its lock
-            rows.append(Timed("console script of uv", [str(uv), *first], env))
+            rows.append(Timed("a console script that uv made", [str(uv), *first], env))
         rows.append(self.timed("Tab, 100 of 10,000 commands", self.made[10_000], *_tab(10_000)))
         rows.append(self.timed("Tab, 10 of 10 commands", self.made[10], *_tab(10)))
         self.report("run", self.floor(), rows)

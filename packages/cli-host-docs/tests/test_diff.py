@@ -22,32 +22,32 @@ def _args(**keys: Any) -> dict[str, Any]:
 ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "nothing": ({}, {}, []),
     "text": ({}, {"name": "B", "description": "C"}, [
-        "text: a b: description was changed", "text: a b: name was changed"]),
+        "text: a b: has a new description", "text: a b: has a new name"]),
     "alias": ({"aliases": ["x"]}, {"aliases": ["y"]}, [
-        "breaking: a b: the alias x was removed", "compatible: a b: the alias y was added"]),
-    "system": ({}, {"os": ["linux"]}, ["breaking: a b: the system mac was removed"]),
+        "breaking: a b: no longer has the alias x", "compatible: a b: now has the alias y"]),
+    "system": ({}, {"os": ["linux"]}, ["breaking: a b: no longer runs on mac"]),
     "variable": ({"envs": {"A": "1"}}, {"envs": {"B": "1"}}, [
-        "breaking: a b: the variable A was removed", "compatible: a b: the variable B was added"]),
+        "breaking: a b: no longer sets A", "compatible: a b: now sets B"]),
     "value of a variable": ({"envs": {"A": "1"}}, {"envs": {"A": "2"}}, []),
     "required variable": ({}, {"required_envs": ["A"]}, [
-        "breaking: a b: the required variable A was added"]),
+        "breaking: a b: now needs the variable A"]),
     "requirement": ({"requires": ["jq"]}, {"requires": ["jq>=2"]}, [
-        "breaking: a b: the requirement jq>=2 was added",
-        "compatible: a b: the requirement jq was removed"]),
-    "secret": ({"secrets": {"A": "run:x"}}, {}, ["compatible: a b: the secret A was removed"]),
+        "breaking: a b: now needs the program jq>=2",
+        "compatible: a b: no longer needs the program jq"]),
+    "secret": ({"secrets": {"A": "run:x"}}, {}, ["compatible: a b: no longer needs the secret A"]),
     "sudo": ({"effects": "destroy"}, {"effects": "destroy", "sudo": ["mac"]}, [
-        "breaking: a b: the need for sudo on mac was added"]),
+        "breaking: a b: now needs sudo on mac"]),
     "effects raised": ({"effects": "read"}, {"effects": "destroy"}, [
-        "breaking: a b: the effect changes was added",
-        "breaking: a b: the effect destroys was added"]),
+        "breaking: a b: now has the effect change",
+        "breaking: a b: now has the effect destroy"]),
     "effects lowered": ({}, {"effects": "read"}, [
-        "compatible: a b: the effect changes was removed"]),
+        "compatible: a b: no longer has the effect change"]),
     "a question": ({}, {"confirm": "Sure?"}, [
-        "breaking: a b: the question before a run was added",
-        "text: a b: confirm was changed"]),
-    "arguments declared": ({}, _args(), ["breaking: a b: the check of arguments was added"]),
+        "breaking: a b: now asks for confirmation",
+        "text: a b: has a new question"]),
+    "arguments declared": ({}, _args(), ["breaking: a b: now checks its arguments"]),
     "arguments not declared": (_args(), {}, [
-        "compatible: a b: the check of arguments was removed"]),
+        "compatible: a b: no longer checks its arguments"]),
     "option removed": ({"args": [_OPTION, {"name": "--m"}]}, _args(), [
         "breaking: a b: --m was removed"]),
     "option added": (_args(), {"args": [_OPTION, {"name": "--m"}]}, [
@@ -56,28 +56,28 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
         _args(), {"args": [_OPTION, {"name": "--m", "value": "M", "required": True}]}, [
         "breaking: a b: --m M was added"]),
     "positional renamed": ({"args": [{"name": "x"}]}, {"args": [{"name": "y"}]}, [
-        "text: a b: [y]: name was changed"]),
+        "text: a b: [y] has a new name"]),
     "positional required": (
         {"args": [{"name": "x"}]}, {"args": [{"name": "x", "required": True}]}, [
-        "breaking: a b: <x>: the need to give the argument was added"]),
+        "breaking: a b: <x> is now required"]),
     "short": (_args(short="-a"), _args(short="-b"), [
-        "breaking: a b: -b, --n N: the short form -a was removed",
-        "compatible: a b: -b, --n N: the short form -b was added"]),
+        "breaking: a b: -b, --n N no longer has the short form -a",
+        "compatible: a b: -b, --n N now has the short form -b"]),
     "choices": ({"args": [_FREE]}, _args(choices=["b", "c"]), [
-        "breaking: a b: --n N: the choice a was removed",
-        "compatible: a b: --n N: the choice c was added"]),
-    "type": (_args(), _args(type="integer"), ["breaking: a b: --n N: the type integer was added"]),
+        "breaking: a b: --n N no longer accepts a",
+        "compatible: a b: --n N now accepts c"]),
+    "type": (_args(), _args(type="integer"), ["breaking: a b: --n N now has the type integer"]),
     "a wider type": (_args(type="integer"), _args(), [
-        "compatible: a b: --n N: the type integer was removed"]),
+        "compatible: a b: --n N no longer has the type integer"]),
     "default": (_args(default="1"), _args(default="2"), [
-        "breaking: a b: --n N: the default 1 was removed",
-        "compatible: a b: --n N: the default 2 was added"]),
+        "breaking: a b: --n N no longer has the default 1",
+        "compatible: a b: --n N now has the default 2"]),
     "flag": ({"args": [{"name": "--n"}]}, _args(), [
-        "breaking: a b: --n N: the use as a flag was removed",
-        "compatible: a b: --n N: the use as an argument with a value was added",
-        "text: a b: --n N: placeholder was changed"]),
+        "breaking: a b: --n N is no longer a flag",
+        "compatible: a b: --n N now takes a value",
+        "text: a b: --n N has a new placeholder"]),
     "repetition": ({"args": [{"name": "x..."}]}, {"args": [{"name": "x"}]}, [
-        "breaking: a b: [x]: the ability to repeat the argument was removed"]),
+        "breaking: a b: [x] may no longer be repeated"]),
 }  # fmt: skip
 
 
@@ -125,12 +125,12 @@ def test_git_refs(cli: Cli, below: str) -> None:
     assert cli.run("docs", "diff", "HEAD") == (0, "", "")
     cli.command("deploy status", effects="read", aliases=["st"], description="Say how it is")
     assert cli.run("docs", "diff", "HEAD")[:2] == (
-        0, "text: deploy status: description was changed\n")  # fmt: skip
+        0, "text: deploy status: has a new description\n")  # fmt: skip
     cli.git("commit", "--quiet", "--all", "--message", "two")
     (cli.root / "commands/deploy/app/command.json").unlink()
     before = sorted(map(str, (cli.root / "commands").rglob("*")))
     assert cli.run("docs", "diff", "HEAD~1", "HEAD")[:2] == (
-        0, "text: deploy status: description was changed\n")  # fmt: skip
+        0, "text: deploy status: has a new description\n")  # fmt: skip
     assert cli.run("docs", "diff", "HEAD")[:2] == (1, "breaking: deploy app: was removed\n")
     assert sorted(map(str, (cli.root / "commands").rglob("*"))) == before
 

@@ -1,4 +1,4 @@
-"""Write the lock; `host.run.lock` reads it."""
+"""Write the lock, the cache of what all plugins declare; `host.run.lock` reads it."""
 
 import json
 import time

@@ -1,4 +1,4 @@
-"""Handle Ctrl-C: for work that must clean up, and while a Python command starts."""
+"""Handle Ctrl-C during work that must clean up, and while a Python command starts."""
 
 import _signal  # not `signal`, which would import `enum`
 import posix

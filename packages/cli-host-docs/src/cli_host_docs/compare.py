@@ -16,7 +16,7 @@ from cli_host_docs import facts
 from host import Argument, Command, Definition
 
 BREAKING, COMPATIBLE, TEXT = KINDS = ("breaking", "compatible", "text")
-_EFFECTS = {"change": ["changes"], "destroy": ["changes", "destroys"]}
+_EFFECTS = {"change": ["change"], "destroy": ["change", "destroy"]}
 
 Change = tuple[str, str]  # kind, what changed
 
@@ -71,7 +71,7 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
             yield kind, f"{facts.label(after[key])} was added"
         else:
             changes = _changes(_argument_profile(before[key]), _argument_profile(after[key]))
-            yield from ((kind, f"{facts.label(after[key])}: {what}") for kind, what in changes)
+            yield from ((kind, f"{facts.label(after[key])} {what}") for kind, what in changes)
 
 
 def _by_key(arguments: Iterable[Argument]) -> dict[str, Argument]:
@@ -88,36 +88,47 @@ def _changes(old: _Profile, new: _Profile) -> Iterator[Change]:
         (BREAKING, old.offers - new.offers),
         (COMPATIBLE, old.demands - new.demands),
     ):
-        yield from ((kind, f"{what} was removed") for what in removed)
+        yield from ((kind, _with("no longer", phrase)) for phrase in removed)
     for kind, added in (
         (COMPATIBLE, new.offers - old.offers),
         (BREAKING, new.demands - old.demands),
     ):
-        yield from ((kind, f"{what} was added") for what in added)
+        yield from ((kind, _with("now", phrase)) for phrase in added)
     for key, text in new.texts.items():
         if text != old.texts[key]:
-            yield TEXT, f"{key} was changed"
+            yield TEXT, f"has a new {key}"
+
+
+def _with(adverb: str, phrase: str) -> str:
+    """Return a phrase that begins with a verb, with the adverb before or after this verb."""
+    verb, _, rest = phrase.partition(" ")
+    return f"{verb} {adverb} {rest}" if verb in ("is", "may", "can") else f"{adverb} {phrase}"
 
 
 def _profile(definition: Definition) -> _Profile:
     offers = {
-        "alias": definition.aliases,
-        "system": definition.os or ("linux", "mac"),
-        "variable": definition.envs,
+        "has the alias": definition.aliases,
+        "runs on": definition.os or ("linux", "mac"),
+        "sets": definition.envs,
     }
     demands = {
-        "required variable": definition.required_envs,
-        "requirement": facts.requirements(definition),
-        "secret": facts.secrets(definition),
-        "need for sudo on": definition.sudo_systems,
-        "effect": _EFFECTS.get(definition.effects, ()),
-        "question before a run": [""] if definition.confirm else (),
-        "check of arguments": [""] if definition.args else (),
+        "needs the variable": definition.required_envs,
+        "needs the program": facts.requirements(definition),
+        "needs the secret": facts.secrets(definition),
+        "needs sudo on": definition.sudo_systems,
+        "has the effect": _EFFECTS.get(definition.effects, ()),
+        "asks for confirmation": [""] if definition.confirm else (),
+        "checks its arguments": [""] if definition.args else (),
     }
-    keys = ("name", "description", "group", "hidden", "examples", "confirm")
-    return _Profile(
-        _named(offers), _named(demands), {key: getattr(definition, key) for key in keys}
-    )
+    texts = {
+        "name": definition.name,
+        "description": definition.description,
+        "group": definition.group,
+        "place in listings": definition.hidden,
+        "list of examples": definition.examples,
+        "question": definition.confirm,
+    }
+    return _Profile(_phrases(offers), _phrases(demands), texts)
 
 
 def _argument_profile(argument: Argument) -> _Profile:
@@ -127,25 +138,29 @@ def _argument_profile(argument: Argument) -> _Profile:
 
     choices = facts.choices(argument)
     offers = {
-        "use as": ["a flag" if argument.flag else "an argument with a value"],
-        "short form": own("short"),
-        "choice": choices,
-        "ability to repeat the argument": own("repeats"),
-        "negated form": own("negatable"),
-        "variable": own("env"),
-        "default": facts.default(argument),
+        "is a flag" if argument.flag else "takes a value": [""],
+        "has the short form": own("short"),
+        "accepts": choices,
+        "may be repeated": own("repeats"),
+        "has a negated form": own("negatable"),
+        "can be set by": own("env"),
+        "has the default": facts.default(argument),
     }
     demands = {
-        "need to give the argument": own("required"),
-        "restriction to choices": [""] if choices else (),
-        "type": () if argument.type in ("", "string", "path") else [argument.type],
-        "pattern": own("pattern"),
-        "conflict with": own("conflicts"),
-        "effect": _EFFECTS.get(facts.value_of(argument, "effects", ""), ()),
+        "is required": own("required"),
+        "accepts only its choices": [""] if choices else (),
+        "has the type": () if argument.type in ("", "string", "path") else [argument.type],
+        "has the pattern": own("pattern"),
+        "conflicts with": own("conflicts"),
+        "has the effect": _EFFECTS.get(facts.value_of(argument, "effects", ""), ()),
     }
-    texts = {"name": argument.bare_name, "placeholder": argument.value}
-    return _Profile(_named(offers), _named(demands), texts | {"description": argument.description})
+    texts = {
+        "name": argument.bare_name,
+        "placeholder": argument.value,
+        "description": argument.description,
+    }
+    return _Profile(_phrases(offers), _phrases(demands), texts)
 
 
-def _named(values: dict[str, Any]) -> set[str]:
-    return {f"the {what} {value}".rstrip() for what, found in values.items() for value in found}
+def _phrases(values: dict[str, Any]) -> set[str]:
+    return {f"{verb} {value}".rstrip() for verb, found in values.items() for value in found}

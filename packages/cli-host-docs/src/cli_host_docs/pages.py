@@ -42,7 +42,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links to other pages: the words and the description of each page."""
+    """Links to the pages of other categories; a row has the category's words and description."""
 
     rows: tuple[tuple[Words, str], ...]
 
