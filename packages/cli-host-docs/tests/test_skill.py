@@ -21,7 +21,7 @@ def test_what_an_assistant_learns(cli: Cli) -> None:
     assert about.endswith(". Use it if the user asks for one of them.")
     assert (
         "- `acme deploy app <env> [--jobs N] [--force]`: destroy. Deploy the application. "
-        "It asks: Deploy it now? Variables that must be set: DB\\_PASSWORD, DEPLOY\\_TOKEN. "
+        "It asks: Deploy it now? Variables that must be set: DEPLOY\\_TOKEN. "
         "It needs kubectl, jq\\>=1.6.\n"
     ) in text
     assert "- `acme deploy status [args…]`: read. Do deploy status.\n" in text

@@ -146,7 +146,7 @@ def test_sops_fails_in_one_line(cli: Cli, recipient: str) -> None:
     expected = [
         line(cli, f"{cli.folder}/none.yaml: No such file or directory", "sops:none.yaml", "A"),
         line(cli, "the secret has no c/d", "sops:a.yaml#c/d", "B"),
-        line(cli, "b is not a string", "sops:a.yaml#b", "C"),
+        line(cli, "b is an object or a list; name one of its fields", "sops:a.yaml#b", "C"),
         line(cli, "expected sops:FILE or sops:FILE#KEY", "sops:-x", "D"),
     ]
     assert cli.run("try", "show") == (1, "", "".join(expected))

@@ -100,7 +100,7 @@ def _changes(old: _Profile, new: _Profile) -> Iterator[Change]:
 
 
 def _with(adverb: str, phrase: str) -> str:
-    """Return a phrase that begins with a verb, with the adverb before or after this verb."""
+    """Return `phrase` with `adverb`: "no longer sets A", but "may no longer be repeated"."""
     verb, _, rest = phrase.partition(" ")
     return f"{verb} {adverb} {rest}" if verb in ("is", "may", "can") else f"{adverb} {phrase}"
 

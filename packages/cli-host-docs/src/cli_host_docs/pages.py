@@ -42,7 +42,7 @@ class Terms:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Links to the pages of other categories; a row has the category's words and description."""
+    """A list of links; a row has the words and description of the category that a link leads to."""
 
     rows: tuple[tuple[Words, str], ...]
 

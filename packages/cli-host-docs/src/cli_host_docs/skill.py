@@ -93,7 +93,8 @@ def skill(program: str, commands: Iterable[Command]) -> str:
 
 def _about(command: Command) -> str:
     definition = command.definition
-    needs = [name for name, note in facts.variables(definition).items() if note]
+    secrets = facts.secrets(definition)  # a run resolves their references
+    needs = [name for name in definition.required_envs if name not in secrets]
     parts = [
         f"{definition.effects}. {definition.description.rstrip('.')}.",
         f"It asks: {definition.confirm}" if definition.confirm else "",

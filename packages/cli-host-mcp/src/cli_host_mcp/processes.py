@@ -16,9 +16,9 @@ GRACE = 1.0  # seconds between TERM and KILL; clients kill a server after two
 
 @dataclass(slots=True)
 class Processes:
-    """All processes of a call; `group` is 0 before the call has started.
+    """All processes of a call: its process group, and those with `mark` in their environment.
 
-    If `mark` is "", only the processes of the group are included.
+    `group` is 0 before the call has started. If `mark` is "", only the group is included.
     """
 
     mark: str

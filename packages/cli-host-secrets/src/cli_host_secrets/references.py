@@ -35,7 +35,7 @@ def text_of(value: Any, field: str) -> str:
         if value is None:
             raise HostError(f"the secret has no {field}")
     if isinstance(value, dict | list):
-        raise HostError(f"{field or 'the secret'} is not a string")
+        raise HostError(f"{field or 'the secret'} is an object or a list; name one of its fields")
     return value if isinstance(value, str) else json.dumps(value)
 
 

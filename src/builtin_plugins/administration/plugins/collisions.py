@@ -30,10 +30,12 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
     for name in found.names:
         there = lock.plugins.get(name)
         if there and there.package != entry.name:
-            raise PluginError(
-                f"{entry.name}: {there.distribution} also has an entry point named {name}",
-                "ask the plugin author to rename it" if there.ours else "remove that plugin first",
+            what = f"{entry.name}: {there.distribution} also has an entry point named {name}"
+            rename, remove = (
+                "ask the plugin's author to rename it",
+                f"remove {there.distribution} first",
             )
+            raise PluginError(what, rename if there.ours else remove)
     own, others = declarations(lock, entry)
     entries = effective_registry(session.installation.plugins_dir).entries.values()
     names = [one.name for one in entries if not one.is_package]

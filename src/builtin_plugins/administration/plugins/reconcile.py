@@ -103,7 +103,7 @@ def _clear(plugins_dir: str) -> None:
 def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
     """Complete or undo the interrupted changes of all entries marked with `unfinished`.
 
-    If an entry's package is installed, the entry becomes that of the installed version.
+    If the package of an entry is installed, the entry is updated to the installed version.
     Otherwise, the plugin and its entry are removed.
     """
     for entry in [one for one in registry.entries.values() if one.unfinished]:
