@@ -35,7 +35,7 @@ class Command(Record):
     plugin       the plugin that provides it, or "" for the installation's own commands
     dev          whether that plugin is a linked directory
     installed    whether the program that it installs is installed; None outside `setup`
-    shadows      each command that it overrides, as its folder, its script or `plugin NAME`
+    shadows      the commands that it overrides, each as a folder, a script or `plugin NAME`
     project      the name of the project that provides it, or "" for none
     """
 
@@ -89,7 +89,8 @@ class Category(Record):
     """A category as listings show it; `runnable` is true if it has its own entrypoint.
 
     `project` is the name of the project that defines the whole category, or "" for none.
-    `shadows` has each command that it overrides, as its folder, its script or `plugin NAME`.
+    `shadows` lists the commands that the category overrides, each as a folder, a script or
+    `plugin NAME`.
     """
 
     words: tuple[str, ...]

@@ -143,7 +143,7 @@ def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
-    """Return the bytes to send before a tar archive that has `size` bytes and creates `place`."""
+    """Return the bytes to send before a tar archive of `size` bytes, to be unpacked at `place`."""
     return items([script("unpack.sh"), nonce, str(size), place])
 
 

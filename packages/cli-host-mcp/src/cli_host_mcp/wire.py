@@ -69,7 +69,7 @@ class Wire:
         """Do nothing: `drain` writes continuously."""
 
     async def drain(self) -> None:
-        """Write buffered output, until the client is gone."""
+        """Write buffered output as it arrives, until the client closes the connection."""
         while not self.gone.is_set():
             await self._some.wait()
             try:

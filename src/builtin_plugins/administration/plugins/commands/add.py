@@ -115,10 +115,10 @@ def _add_staged(
 
 
 def _former(session: Session, wanted: Entry) -> Entry | None:
-    """Return the registry's entry that adding `wanted` would replace, or None if there is none.
+    """Return the entry in the registry that adding `wanted` would replace, or None.
 
-    It has the same name. If `wanted` has no name, it belongs to an installed plugin with the same
-    source and ref. Raises PluginError if the entry of the same name has another source or ref,
+    The entry is found by the name of `wanted` or, if that is "", by its source and ref; the plugin
+    must then be installed. Raises PluginError if the entry of this name has another source or ref,
     unless both are packages.
     """
     entries = read_registry(session.installation.plugins_dir).entries

@@ -36,7 +36,7 @@ def unpack(source: PluginSource, options: UnpackOptions, tx: Transaction) -> str
 def _is_category_or_command(paths: Collection[str]) -> bool:
     """Return whether an archive's top-level directory is a category or a command.
 
-    Any other top-level directory only contains the plugin and is left out.
+    Any other top-level directory is only a wrapper: unpacking omits it, but keeps its content.
     """
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
