@@ -31,11 +31,8 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
         there = lock.plugins.get(name)
         if there and there.package != entry.name:
             what = f"{entry.name}: {there.distribution} also has an entry point named {name}"
-            rename, remove = (
-                "ask the plugin's author to rename it",
-                f"remove {there.distribution} first",
-            )
-            raise PluginError(what, rename if there.ours else remove)
+            remove = f"remove {there.distribution} first"
+            raise PluginError(what, "ask the plugin's author to rename it" if there.ours else remove)
     own, others = declarations(lock, entry)
     entries = effective_registry(session.installation.plugins_dir).entries.values()
     names = [one.name for one in entries if not one.is_package]
