@@ -32,7 +32,7 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
         if there and there.package != entry.name:
             what = f"{entry.name}: {there.distribution} also has an entry point named {name}"
             remove = f"remove {there.distribution} first"
-            raise PluginError(what, "ask the plugin's author to rename it" if there.ours else remove)
+            raise PluginError(what, "ask its author to rename it" if there.ours else remove)
     own, others = declarations(lock, entry)
     entries = effective_registry(session.installation.plugins_dir).entries.values()
     names = [one.name for one in entries if not one.is_package]
