@@ -82,8 +82,9 @@ def between(text: str, name: str, lines: Sequence[str]) -> str:
 def _machine(found: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in found["versions"].items())
     return (
-        f"{found['date']}, {found['machine']}; {versions}. Medians of {found['runs']} "
-        f"measurements, with the programs measured in turn; series: {len(found['takes'])}."
+        f"Measured on {found['date']}: {found['machine']}; {versions}. Each figure is the median "
+        f"of {found['runs']} measurements, with the programs measured in turn, in "
+        f"{len(found['takes'])} series."
     )
 
 

@@ -51,9 +51,10 @@ def login_of(address: str) -> dict[str, str]:
 
 @dataclass
 class Git:
-    """git in one directory; `login` contains the variables of `login_of`, to log in to a server.
+    """git in one directory.
 
-    A call takes at most `seconds`.
+    `login` has the environment variables from `login_of`, with which git logs in to a server. Each
+    call may take at most `seconds`.
     """
 
     directory: str

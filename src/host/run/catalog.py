@@ -32,10 +32,10 @@ class Match:
     """The result of resolving words.
 
     kind         "command", "category" or "unknown"
-    words        the words of the command or category; for "unknown", the words that exist
-    nodes        the nodes of a category in order of precedence; for a command, its own node first
+    words        the words of the command or category; for "unknown", those of the last category
+    nodes        the nodes with these words, in order of precedence; a command's own node is first
     node         the node with the definition, or None
-    shadowed     the nodes of the commands that it shadows, only in the result of `children`
+    shadowed     the nodes of the commands that this one shadows, only in the result of `children`
     problems     the problems in its category.json, if `find` returns a category
     """
 

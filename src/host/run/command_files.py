@@ -108,8 +108,9 @@ class FolderNode(Node):
     """A node of a tree on disk: a folder, a script or both, or the first words of a script's name.
 
     The constructor makes the root; `enter` and `inside` return the other nodes. A folder is listed
-    only once. A link to a directory is not followed if it is below another link, in the folder of
-    a command, or leads to a directory that contains the tree. Therefore every traversal ends.
+    only once. A link to a directory is not followed if it is below another link, if it is in the
+    folder of a command, or if it leads to a directory that contains the tree. Therefore every
+    traversal ends.
     """
 
     parent: "FolderNode | None" = None

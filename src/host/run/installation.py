@@ -202,7 +202,10 @@ class OpenInstallation:
         }
 
     def run_chain(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
-        """Return CLI_RUN for a command whose run sets `values` and whose caller has `environ`."""
+        """Return the value of CLI_RUN for a run that sets the variables `values`.
+
+        `environ` is the environment of the run's caller.
+        """
         layout = self.layout
         launcher = "" if layout.launcher == layout.root else layout.launcher
         usual = layout.config_file == join(layout.root, "core/cli.json")

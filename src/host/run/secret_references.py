@@ -180,7 +180,7 @@ class _Providers(Record):
         from subprocess import PIPE, Popen, TimeoutExpired
 
         if not words:
-            raise HostError("expected a program after run:")
+            raise HostError('expected a program after "run:"')
         env = {encode(name): encode(value) for name, value in self.environ.items()}
         printed, deadline = None, time.monotonic() + self.seconds
         with tempfile.TemporaryFile() as file:

@@ -40,7 +40,7 @@ class Ending:
     `greeted`: a shell on the host answered; `elevated`: the shell runs as the requested user;
     `refusal`: why the host did not run the command; `status`: the exit status that the host
     reported; `stopped`: why the controller ended the connection; `ssh_status`: ssh's exit status;
-    `words`: the most useful line that is not output of the command.
+    `words`: the line from the host, other than the command's output, that best explains the end.
     """
 
     greeted: bool = False

@@ -4,7 +4,7 @@
 registry's `Entry`, which has no credentials; only `add` has the user's address, with any login.
 Fetching stages a `PluginContents`: a version's entry, and the contents read from its files.
 `preview` shows the staged version, `check_collisions` compares it with other plugins, and `install`
-makes it current.
+makes it current, by changing the link `plugins/<name>`. Former versions are kept for a rollback.
 
 A file lock on `plugins/` guards the registry. It is taken twice: to start (`begin_transaction`),
 and to install and write (`commit_transaction`). The registry may change in between. If a change is
@@ -20,11 +20,11 @@ killed, the next change, or the next start that finds the cache `cli.lock` outda
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 
-These records describe a plugin, in the order in which a new one passes through them:
+These records describe a plugin, in the order in which they are made for a new one:
 
     `ListedPlugin`           an item of a team's catalogue
     `PluginSource`           where a plugin comes from, with the code for its kind; has an `Entry`
-    `Entry`                  an entry of the registry; a kept version also has its entry in a file
+    `Entry`                  an entry of the registry; each former version has its own in a file
     `PluginContents`         one version: its entry, and the contents that its files show
     `DirectoryPlugin`        a directory in `plugins/`, with its entry completed from plugin.json
     `host.PluginFile`        a directory plugin's file with hooks, for the host
@@ -33,5 +33,5 @@ These records describe a plugin, in the order in which a new one passes through 
     `host.run.lock.Plugin`   a plugin in the lock: an entry point or a file with hooks
     `LoadedPlugin`           an imported plugin of the lock, in `host.planning.loading`
     `PluginAnswer`           the records that hooks returned, in `host.planning.plugin_worker`
-    `KnownPlugin`            a plugin's entry, directory and plugins in the lock, for `plugin list`
+    `KnownPlugin`            what `plugin list` shows: entry, state, directory, records in the lock
 """
