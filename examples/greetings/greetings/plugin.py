@@ -48,7 +48,7 @@ def _cell(text):
 
 @hookimpl
 def is_installed(command):
-    """Return whether listings mark `setup greetings-agent` as installed; run no program."""
+    """Return whether listings mark `setup greetings-agent` as installed; checks only a path."""
     if command.words != _MARKED:
         return None
     return Path("/opt/greetings-agent").exists()

@@ -262,7 +262,7 @@ def test_names_that_meet_in_man_pages(cli: Cli) -> None:
     status, _, err = cli.run("docs", "build", "--output", "man", "--format", "man")
     assert (status, err) == (
         1,
-        "acme docs build: man/acme-db-backup.1: two categories need this file; "
+        "acme docs build: man/acme-db-backup.1: two pages would have this name; "
         "use another --format\n",
     )
     assert not (cli.home / "man").exists()

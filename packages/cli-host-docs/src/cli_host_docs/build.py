@@ -61,7 +61,7 @@ def _pages(
     if len(wanted) < len(found):
         paths = [path for path, _ in found]
         twice = next(path for path in paths if paths.count(path) > 1)
-        raise OperationError(f"{twice}: two categories need this file", "use another --format")
+        raise OperationError(f"{twice}: two pages would have this name", "use another --format")
     for path in wanted:
         if path.exists() and not _is_made(path):
             raise OperationError(f"{path} was not made by `docs build`", "choose another --output")

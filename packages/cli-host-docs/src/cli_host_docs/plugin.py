@@ -58,9 +58,9 @@ _COMMANDS: dict[str, dict[str, Any]] = {
         "examples": [{"command": "diff origin/main", "description": "before a push"}],
     },
     "skill": {
-        "description": "Print a SKILL.md that teaches assistants these commands",
+        "description": "Print a SKILL.md about this program's commands for assistants",
         "effects": "change",
-        "args": [{"name": "--install", "description": "Write the file for each assistant in HOME"}],
+        "args": [{"name": "--install", "description": "Write it to assistants' folders in HOME"}],
     },
 }
 

@@ -22,6 +22,7 @@ _RULES = """\
 ## Before you run a command
 
 - Read its page: `{program} help <words>`. It lists arguments, variables and examples.
+- The description of each command begins with its effect: `read`, `change` or `destroy`.
 - `read` changes nothing: run it without asking.
 - `change`: ask the user first, unless they asked for this very command.
 - `destroy`: show the user the whole command line and ask, every time.

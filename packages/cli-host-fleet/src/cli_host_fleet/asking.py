@@ -1,4 +1,4 @@
-"""Questions to the user before anything runs: on a terminal, once for all hosts."""
+"""Ask the user on the terminal, once for all hosts, before anything runs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def confirm(command: Command, hosts: Sequence[str], agreed: bool) -> None:
 
 
 def become(given: Mapping[str, Any]) -> Elevation | None:
-    """Return the user to run the command as, if any; ask for sudo's password if requested."""
+    """Return the user to run the command as, if any; ask for the sudo password if requested."""
     user, ask = given["become_user"] or "root", given["become_ask"]
     if not (given["become"] or given["become_user"] or ask):
         return None
@@ -40,4 +40,4 @@ def become(given: Mapping[str, Any]) -> Elevation | None:
         os.close(os.open("/dev/tty", os.O_RDWR))
     except OSError:
         raise FleetError("--become-ask: there is no terminal to ask on") from None
-    return Elevation(user, getpass.getpass("sudo's password on the hosts: ").encode())
+    return Elevation(user, getpass.getpass("sudo password on the hosts: ").encode())

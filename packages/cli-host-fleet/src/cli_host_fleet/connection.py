@@ -25,12 +25,12 @@ _CHUNK = 1 << 16
 class Connection(EngineClient):  # type: ignore[misc]
     """Connects a session to an ssh process; calls `ended` with the result when ssh has exited.
 
-    `call` is ssh's argv and environment; `seconds` are the time limits of the greeting and of the
-    command.
+    `call` is ssh's argv and environment; `seconds` are the time limits for the host's first
+    answer and for the command.
 
     ClusterShell's engine calls five methods whose names begin with an underscore.
     `_start`, `_handle_read` and `_close` are abstract; `_handle_write` takes the next piece to
-    send, and `_close_stream` makes the lifelines forget a descriptor before it is closed.
+    send, and `_close_stream` ends the heartbeats (`lifelines`) to a descriptor, then closes it.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Connection(EngineClient):  # type: ignore[misc]
             self.stop("timeout" if session.running else "no answer")
 
     def _limit(self, seconds: float) -> None:
-        """Set the deadline at most `seconds` from now; it never moves later."""
+        """Move the deadline to `seconds` from now, unless it is earlier already."""
         self._deadline = min(self._deadline, time.monotonic() + seconds)
 
     def _start(self) -> Connection:

@@ -117,7 +117,7 @@ class Job:
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        """Return argv up to the user's arguments, and run.sh's LIBRARY; raises RefusedError."""
+        """Return argv before the user's arguments, and the name that makes bash load core/lib."""
         raise NotImplementedError
 
     def _environment_there(
@@ -139,7 +139,7 @@ class Job:
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        """Return the variables to send to a host: `given`, and some of the command's (`found`).
+        """Return `given`, and those of the command's variables (`found`) that the job sends.
 
         Raises RefusedError if a required variable is missing or invalid.
         """
@@ -209,7 +209,7 @@ class ShippedJob(Job):
 
 
 class InstalledJob(Job):
-    """Runs the command with the program installed on the hosts, which reads its own variables."""
+    """Runs the command with the program on each host; that program adds its own variables."""
 
     def __init__(
         self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
@@ -233,7 +233,7 @@ def there(path: str, facts: Facts) -> str:
 
 
 def _start(command: Command) -> tuple[list[str], bool]:
-    """Return the result of `start_of` for a command; raises FleetError if it cannot be shipped."""
+    """Return the interpreter's argv or [], and whether bash loads core/lib; raises FleetError."""
     file = os.path.join(command.directory, command.definition.entrypoint)
     try:
         if not command.directory:

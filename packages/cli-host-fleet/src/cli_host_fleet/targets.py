@@ -85,7 +85,7 @@ def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
         ),
         click.option("--become", is_flag=True, help="Run as root, with sudo."),
         click.option("--become-user", metavar="USER", help="Run as USER, with sudo."),
-        click.option("--become-ask", is_flag=True, help="Ask for sudo's password, once."),
+        click.option("--become-ask", is_flag=True, help="Ask for the sudo password, once."),
     ]
     for option in reversed(options):
         command = option(command)
