@@ -166,7 +166,7 @@ def test_uninstall_leaves_what_is_not_its_own(tmp_path: Path) -> None:
     cursor.write_text(foreign)
     zed.write_bytes(b"{} \xff")
     done = cli.run("mcp", "uninstall")
-    assert (done.returncode, done.stdout) == (1, f"gemini: {gemini} has no cli\n")
+    assert (done.returncode, done.stdout) == (1, f"gemini: {gemini} has no entry cli\n")
     hint = "the file was not changed; cli mcp install --print shows the entry to edit by hand"
     assert done.stderr == (
         f"cli mcp uninstall: {cursor}: another server is called cli; "

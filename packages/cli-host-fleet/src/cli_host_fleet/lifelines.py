@@ -9,7 +9,7 @@ SECONDS = 20.0  # a host without a heartbeat for 120 s considers the controller 
 
 
 class Lifelines:
-    """The file descriptors to which a newline is written every `SECONDS`."""
+    """The file descriptors to which a newline is written every `SECONDS` seconds."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

@@ -1,4 +1,4 @@
-"""Expand sets of hosts in ClusterShell's notation, extended by `USER@`, to ordered names."""
+"""Expand sets of hosts, in ClusterShell's notation extended with `USER@`, to names in order."""
 
 from __future__ import annotations
 
@@ -80,9 +80,9 @@ def names_of(
 ) -> dict[str, str]:
     """Map each host in `wanted` but not in `left_out` to the user to log in as.
 
-    That is the user before `@` in `wanted`, else `login`, else for `@failed` the user of the last
-    run, else "" for ssh's default. Raises FleetError. `failed` returns the hosts of `@failed`, with
-    users before `@`, and may raise FleetError.
+    The user is the one before `@` in `wanted`, else `login`, else, for a host of `@failed`, the
+    user of the last run, else "" (ssh decides). Raises FleetError. `failed` returns the hosts of
+    `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError.
     """
     last: dict[str, str] = {}
 
@@ -110,6 +110,6 @@ def names_of(
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:
-    """Return `text` without users and IPv6 brackets, and a pair for each `USER@HOSTS` in it."""
+    """Return `text` without users and IPv6 brackets, and (user, hosts) per `USER@HOSTS` in it."""
     text = _IPV6.sub(r"\1", text)
     return _LOGIN.sub(r"\2", text), _LOGIN.findall(text)

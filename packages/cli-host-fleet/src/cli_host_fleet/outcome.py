@@ -14,7 +14,8 @@ from host import OperationError
 def outcome(fleet: Fleet, view: View, results: Iterable[Result]) -> int:
     """Return the exit status of a run. Raises OperationError if its output cannot be written.
 
-    If a signal stopped the run, end this process by it, or by SIGPIPE if stdout's reader is gone.
+    If a signal stopped the run, end this process with that signal. Otherwise, if stdout's reader is
+    gone, end it with SIGPIPE.
     """
     problem = view.problem
     if problem and problem.errno != errno.EPIPE:

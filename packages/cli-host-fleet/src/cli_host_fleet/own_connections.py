@@ -17,7 +17,7 @@ _VERIFIES = {"ask", "true", "yes"}  # values of StrictHostKeyChecking that refus
 def own_connections(
     hosts: Iterable[Host], calling: Calling, environ: Mapping[str, str]
 ) -> dict[str, list[str]]:
-    """Return ssh's options, by host name, for the hosts whose connections ssh_config shares."""
+    """Map each host whose connections ssh_config shares to the ssh options for using them."""
     if not calling.own or not ssh_config.uses("controlpath", calling.config):
         return {}
 

@@ -76,8 +76,8 @@ class Greeting:
 class Reports:
     """Separates the reports of the script on the host from the command's output.
 
-    `greetings` is the number of start marks to expect. Everything before the last of them is the
-    output of login shells, and is kept as `noise`.
+    `greetings` is how many times MARK is expected: once for each shell that starts. Everything
+    before the last MARK is the output of login shells, and is kept as `noise`.
     """
 
     def __init__(self, nonce: str, greetings: int) -> None:

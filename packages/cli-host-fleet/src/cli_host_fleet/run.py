@@ -43,10 +43,10 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 @click.option(
     "--timeout", type=click.FloatRange(0), default=0, help="Limit the command to this many seconds."
 )
-@click.option("--installed", default="", metavar="PATH", help="Run each host's program at PATH.")
+@click.option("--installed", default="", metavar="PATH", help="Run the program at PATH on hosts.")
 @click.option("--env", "asked", multiple=True, metavar="NAME", help="Also send this variable.")
 @click.option(
-    "--stdin", default="", metavar="FILE", help="Send FILE to the command's stdin; - is your stdin."
+    "--stdin", default="", metavar="FILE", help="Send FILE (- for stdin) to the command's stdin."
 )
 @click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 @click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
@@ -91,5 +91,5 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
         failed = [job.hosts[one.host] for one in results if one.state != "ok"]
         remembered.remember(file, [ssh.login(host) for host in failed])
     except OSError as failure:
-        program.messages.warn(f"{file}: {failure.strerror}; @failed does not include this run")
+        program.messages.warn(f"{file}: {failure.strerror}; this run was not recorded for @failed")
     return outcome(fleet, view, results)

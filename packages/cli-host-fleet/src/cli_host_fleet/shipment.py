@@ -25,8 +25,8 @@ _MOST_BYTES = 256 << 20
 def stem_of_a_run() -> str:
     """Return an unguessable name for the directory of a run.
 
-    All names have the same length and the same sum of bytes, so replacing one by another inside a
-    tar archive keeps the archive's checksums valid.
+    All names have the same length and the same sum of bytes, so replacing one with another inside
+    a tar archive keeps the archive's checksums valid.
     """
     halves = [half for byte in os.urandom(8) for half in divmod(byte, 16)]
     return "cli-fleet." + "".join(chr(ord("a") + half) + chr(ord("p") - half) for half in halves)

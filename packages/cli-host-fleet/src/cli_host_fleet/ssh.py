@@ -1,4 +1,4 @@
-"""Command lines for the user's ssh; fleet's options come first, because the first value wins."""
+"""Command lines for ssh; fleet's options come first, because ssh uses an option's first value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LOCALE = ("LANG", "LANGUAGE")
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A host by its name; `address`, `port` and `user` are "" if ssh_config decides.
+    """A host and how to reach it; `address`, `port` and `user` are "" if ssh_config decides.
 
     `variables` are the inventory's variables for the environment of the command; `ignored` are the
     inventory's connection settings that have no effect.

@@ -52,7 +52,7 @@ class Targets:
 
 
 def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `Targets` to a click command; their values are its argument `targets`."""
+    """Add the options of `Targets` to a click command, whose argument `targets` receives them."""
 
     @click.option("--on", required=True, metavar="SET", help="Hosts: web[01-20], @group, me@web1.")
     @click.option("--except", "left_out", default="", metavar="SET", help="Leave out these hosts.")

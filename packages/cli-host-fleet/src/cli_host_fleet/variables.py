@@ -46,9 +46,9 @@ def shipped(
 ) -> dict[str, str]:
     """Return the environment for a command that is shipped to the directory `place`.
 
-    A variable of the caller's environment is sent only if it overrides one of the command's
-    sources, such as a `.env` file, or if it is in `given`, which has the variables of the
-    inventory and those that the user asked to send.
+    A variable of the caller's environment is sent only if it overrides a variable from one of
+    the command's sources, such as a `.env` file, or if it is in `given`, which has the variables
+    of the inventory and those that the user asked to send.
     """
     words = {one.name: one.value for one in variables if one.name in _WORDS}
     sources = {one.name: one.value for one in variables if one.rank > CALLER}

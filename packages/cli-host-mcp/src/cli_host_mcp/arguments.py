@@ -27,7 +27,7 @@ def schema_of(definition: Definition) -> dict[str, Any]:
 
 
 def _is_required(argument: Any) -> bool:
-    """Return whether the argument is required and the server's environment lacks its `env`."""
+    """Return whether the argument is required and its variable (`env`) is unset in the server."""
     return bool(argument.required and argument.env not in os.environ)
 
 

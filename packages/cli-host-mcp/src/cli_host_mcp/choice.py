@@ -77,7 +77,7 @@ def all_commands(program: Program) -> tuple[Command, ...]:
 
 
 def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of `Choice` to a click command; their values are its argument `choice`."""
+    """Add the options of `Choice` to a click command, whose argument `choice` receives them."""
 
     @click.argument("patterns", nargs=-1, metavar="[CATEGORY|GLOB]…")
     @click.option("--except", "left_out", multiple=True, metavar="GLOB", help="Leave these out.")

@@ -17,7 +17,7 @@ _STEP = 0.02
 class Guard:
     """The server's pipe to the guard.
 
-    Failed writes are ignored: only a server that is killed needs the guard.
+    Failed writes are ignored: unless it is killed, the server ends its calls itself.
     """
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ _SHORTEST_LINE = 6  # minimum characters; shorter lines of a secret would match 
 
 
 def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()) -> set[str]:
-    """Return the texts that `host.masked` hides in the values of variables, even overridden ones.
+    """Return the texts that `host.masked` hides in variables' values and in overridden values.
 
     `declared` holds the names of variables that the command's definition marks as secret. The lines
     of a multi-line value are also returned one by one, because a program may print only one.
@@ -34,7 +34,7 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
 
 
 def _taken(word: str, shown: str) -> Iterator[str]:
-    """Yield the parts of `word` that are hidden in `shown`, the same word after `host.masked`.
+    """Yield the parts of `word` that `host.masked` hid; `shown` is its result for `word`.
 
     From a hidden `user:password`, only the password is yielded. A hidden user name without a
     password is yielded as `//user@`, because the bare name may also occur in other texts.

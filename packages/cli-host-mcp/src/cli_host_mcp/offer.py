@@ -49,8 +49,8 @@ class Offer:
     """The tools for `commands`, a list that is fixed when the server starts.
 
     Each request rereads the definitions. A command that was removed, or that `choice` now refuses,
-    is omitted; none is added. With `search`, three tools give access to all commands. `confirm`, a
-    key of ASKS, decides which commands need the user's consent.
+    is omitted; none is added. With `search`, three tools give access to all commands. `confirm`,
+    the value of --confirm, decides which commands need the user's consent.
     """
 
     def __init__(
@@ -138,5 +138,5 @@ class Offer:
 
 
 def caller_environment() -> dict[str, str]:
-    """Return the environment for commands: the server's, without the variables in _OURS."""
+    """Return the server's environment without the variables that describe `mcp serve` itself."""
     return {name: value for name, value in os.environ.items() if name not in _OURS}

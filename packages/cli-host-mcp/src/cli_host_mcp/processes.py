@@ -1,7 +1,7 @@
 """Find and end the processes of one call.
 
-Each call has its own session, process group and mark, which its processes carry in an environment
-variable. On Linux, the mark identifies processes that left the group.
+Each call has its own session and process group. Its processes also carry the call's mark in
+an environment variable. On Linux, the mark identifies processes that left the group.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Processes:
                 pass
 
     def strays(self) -> list[int]:
-        """Return the IDs of the processes of any group that carry `mark`, or [] without /proc."""
+        """Return the IDs of all processes that carry `mark`, in any group, or [] without /proc."""
         wanted = f"{VARIABLE}={self.mark}".encode()
         try:
             entries = os.listdir("/proc") if self.mark else []

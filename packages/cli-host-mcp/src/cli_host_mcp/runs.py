@@ -161,7 +161,7 @@ class _Running:
         return self._streams["stdout"].text(), self._streams["stderr"].text()
 
     async def finish(self, progress: Progress) -> int:
-        """Read until the command has ended, end leftover processes, and return its status."""
+        """Read until the command has ended, end leftover processes, and return the exit status."""
         async with anyio.create_task_group() as tasks:
             tasks.start_soon(self._report, progress)
             for name in self._streams:

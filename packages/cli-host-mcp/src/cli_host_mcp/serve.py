@@ -26,7 +26,7 @@ _MOST_OUTPUT = 16 << 20
     type=click.Choice([*ASKS]),
     default="destroy",
     show_default=True,
-    help="Ask the user about commands with at least these effects.",
+    help="Ask the user before running commands with at least these effects.",
 )
 @click.option(
     "--max-output",

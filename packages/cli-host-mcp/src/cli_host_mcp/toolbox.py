@@ -70,7 +70,7 @@ def search_tools(read_only: bool) -> list[dict[str, Any]]:
     return [
         {
             "name": "find",
-            "description": "Find commands by words in their texts. No query returns an overview.",
+            "description": "Find commands by words in their texts. Omit the query for an overview.",
             "inputSchema": object_of({"query": _TEXT}, []),
             "annotations": {"readOnlyHint": True},
         },

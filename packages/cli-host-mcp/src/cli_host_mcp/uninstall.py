@@ -24,7 +24,7 @@ def command(names: tuple[str, ...], name: str) -> None:
 
     def uninstall(client: Client, path: str, before: str) -> tuple[str, str]:
         if existing(client, before, name, program.executable) is None:
-            return before, f"{path} has no {name}"
+            return before, f"{path} has no entry {name}"
         return without(client, before, name), f"{name} was removed from {path}"
 
     change_each(program, names, uninstall)

@@ -16,7 +16,7 @@ _SPECIAL = re.compile(r'[{}$"`\\\x00-\x1f\x7f]')
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Pass all references to `op inject` in one template; split its output at a random mark."""
+    """Read all values with one `op inject` template, in which a random word separates them."""
     usable = [one for one in references if _REFERENCE.fullmatch(one) and not _SPECIAL.search(one)]
     expected = HostError('expected op://VAULT/ITEM/FIELD without any of {}$"`\\')
     answers: Answers = dict.fromkeys(set(references) - set(usable), expected)

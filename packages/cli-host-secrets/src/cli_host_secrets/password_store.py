@@ -28,7 +28,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
 
 def _part(text: str, field: str) -> str:
-    """Return the value in `field: …`; for "", the password (line 1); for `*`, the whole text."""
+    """Return the value of `field`; if it is "", line 1 (the password); if `*`, the whole text."""
     if field == _EVERYTHING:
         return without_line_end(text)
     first, *others = text.splitlines() or [""]

@@ -48,7 +48,10 @@ def decoded(text: str, source: str) -> Any:
 
 
 def each(names: Iterable[str], read: Callable[[str], str], at_once: int = 8) -> Answers:
-    """Map each name to what `read` returns or to its HostError; `at_once=1` allows prompts."""
+    """Map each name to what `read` returns, or to the HostError that it raises.
+
+    `at_once` is the number of parallel calls; it must be 1 if `read` may prompt.
+    """
 
     def answer(name: str) -> tuple[str, Answer]:
         try:

@@ -14,7 +14,7 @@ _EXAMPLE = "keyring:SERVICE/USER"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
-    """Read the passwords. keyring selects its backend by os.environ, so set it to `environment`."""
+    """Read the passwords with os.environ set to `environment`, where keyring finds its backend."""
     os.environ.clear()
     os.environ.update(environment)
     try:
