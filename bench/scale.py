@@ -42,7 +42,7 @@ def main() -> None:
     heads = [f"{commands:,} and {plugins:,}" for commands, plugins in _SIZES]
     lines = [f"| commands and plugins | {' | '.join(heads)} |", f"|---|{'---|' * len(heads)}"]
     for index, case in enumerate(_CASES):
-        cells = [f"{column[index] * 1000:.0f}" for column in columns]
+        cells = [f"{column[index] * 1000:.0f} ms" for column in columns]
         lines.append(f"| {case} | {' | '.join(cells)} |")
     print("\n".join(lines))
     if sys.argv[1:] == ["--write"]:
