@@ -52,7 +52,8 @@ hookspec = pluggy.HookspecMarker(GROUP)
 def prepare(installation: Installation) -> None:
     """Repair files on disk before anything is read.
 
-    Called before the lock is built, but not in safe mode. Only built-in plugins can implement it::
+    Called before `cli.lock` is built, but not in safe mode. Only built-in plugins can implement
+    it::
 
         @hookimpl
         def prepare(installation):

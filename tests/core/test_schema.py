@@ -37,7 +37,7 @@ _READER_ALONE = (
     "repeats, so no positional argument may follow",
     "comes before this required argument",
     "expected one of ",  # a default that is none of the choices
-    "there is no other argument",
+    "is not the name of another argument",
     "invalid regular expression",
     "does not match the type or pattern",
     " that matches ",

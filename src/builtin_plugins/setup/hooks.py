@@ -1,4 +1,4 @@
-"""The hook of `setup`: it reports whether the tool of a command is installed."""
+"""The hook of `setup`, which reports whether the tool of a `setup` command is installed."""
 
 import os
 import sys

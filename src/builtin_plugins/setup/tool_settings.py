@@ -55,8 +55,9 @@ class ToolPaths(NamedTuple):
 
 
 class ToolSettings(NamedTuple):
-    """A tool's names, and the `values` of its variables by suffix, such as SHA256; "" if unset.
+    """The names of a tool and the values of its variables.
 
+    `values` maps each suffix, such as SHA256, to the variable's value, or to "" if it is unset.
     `environ` is passed to the programs that setup starts.
     """
 

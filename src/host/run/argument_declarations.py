@@ -51,7 +51,7 @@ def read_declarations(
     for argument, fields in zip(found.values(), declared, strict=True):
         for name in argument.conflicts:
             if name not in found or name == argument.name:
-                raise fields.refused("conflicts", f'there is no other argument "{name}"')
+                raise fields.refused("conflicts", f'"{name}" is not the name of another argument')
     return tuple(found.values())
 
 

@@ -59,7 +59,7 @@ class Session:
 
     @property
     def running(self) -> bool:
-        """Return whether the command may be running: the requested user's shell has answered."""
+        """Return whether the command may be running, because the user's shell has answered."""
         return not self._to_come
 
     def heard(self, stream: str, data: bytes) -> Iterator[bytes]:

@@ -1,10 +1,11 @@
 """A change to plugins: a staging directory, and exclusive access to the registry.
 
-staged_change         a staging directory anywhere; locks nothing, commits nothing
-begin_transaction     a staging directory in `plugins/`, after a cleanup under the file lock; the
-                      block itself holds no lock, so that downloads and questions block nobody
-commit_transaction    holds the file lock during the block and commits at its end, by writing the
-                      registry
+staged_change         yields a staging directory anywhere; locks nothing, commits nothing
+begin_transaction     cleans up under the file lock, and then yields a staging directory in
+                      `plugins/`; the `with` block holds no lock, so that downloads and questions
+                      block nobody
+commit_transaction    holds the file lock during the `with` block and commits at its end, by writing
+                      the registry
 """
 
 import os
