@@ -24,6 +24,9 @@ used, as in pluggy. Hook wrappers are refused, so that no plugin can change anot
 results.
 """
 
+# mypy: disable-error-code="empty-body"
+# pluggy reads only the signatures of these functions and never calls them.
+
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -59,7 +62,6 @@ def prepare(installation: Installation) -> None:
         def prepare(installation):
             remove_leftovers(installation.plugins_dir)
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -77,7 +79,6 @@ def find_plugins(
             yield PluginFile("acme", "plugins/acme", f"{installation.plugins_dir}/acme/hooks.py")
             yield Disabled("acme-cli")
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -108,7 +109,6 @@ def discover_commands(
     A hook that reads a file must also yield `Watch(path)`, so that the lock is rebuilt when
     the file changes.
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -128,7 +128,6 @@ def env_sources(installation: Installation) -> Iterable[EnvSource]:
         def read(words, environment):  # acme_cli/vault.py
             return {"DB_PASSWORD": fetch(environment["VAULT_ADDR"])}
     """
-    raise NotImplementedError
 
 
 @hookspec
@@ -145,7 +144,6 @@ def secret_schemes(installation: Installation) -> Iterable[SecretScheme]:
         def read(references, environment):  # acme_cli/op.py
             return {one: fetch(one, environment["OP_ACCOUNT"]) for one in references}
     """
-    raise NotImplementedError
 
 
 @hookspec(firstresult=True)
@@ -162,7 +160,6 @@ def render_listing(listing: Listing, format: str, terminal: Terminal) -> str | N
                 return None
             return "".join(f"{' '.join(c.words)},{c.definition.name}\n" for c in listing.commands)
     """
-    raise NotImplementedError
 
 
 @hookspec(firstresult=True)
@@ -178,7 +175,6 @@ def is_installed(command: Command) -> bool | None:
                 return None
             return Path("/opt/acme/agent").exists()
     """
-    raise NotImplementedError
 
 
 HOOKS = tuple(name for name, one in tuple(globals().items()) if hasattr(one, f"{GROUP}_spec"))
