@@ -127,14 +127,11 @@ class _Collected:
         """Query the built-in plugins in this process."""
         loaded = [LoadedPlugin(one) for one in points if one.ours]
         for one in loaded:
-            one.plugin.hooks = one.hooks
             self.plugins[one.plugin.name] = one.plugin
         for hook in hooks:
             for one in loaded:
                 take = partial(self.take, one.plugin, hook)
                 one.collect(hook, take, installation=installation)
-        for one in loaded:
-            one.plugin.broken = one.plugin.broken or one.broken
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Add the enabled third-party plugins, and return those that can be queried.

@@ -4,7 +4,7 @@ import importlib.util
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from glob import escape, glob
 from importlib.machinery import SourceFileLoader
 from importlib.metadata import EntryPoint
@@ -14,6 +14,7 @@ from typing import Any
 import pluggy
 
 from host import hookspecs
+from host.errors import PluginError
 from host.hook_marker import GROUP
 from host.run.lock import Plugin
 from host.run.text import is_on
@@ -23,22 +24,21 @@ _FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the module names of ho
 
 
 class LoadedPlugin:
-    """An imported plugin and its hooks; `broken` is the reason why it cannot be used, or ""."""
+    """Imports a plugin and calls its hooks; failures set `broken` of the `Plugin`."""
 
     def __init__(self, plugin: Plugin) -> None:
+        """Import the plugin and set its `hooks`."""
         self.plugin = plugin
-        self.broken = ""
         self._manager = pluggy.PluginManager(GROUP)  # one per plugin, to isolate failures
         self._manager.add_hookspecs(hookspecs)
         try:
-            self.broken = self._register()
+            plugin.hooks = self._register()
         except _ANYTHING as failure:
-            self.broken = _reason(failure)
-        if self.broken and self._manager.has_plugin(plugin.name):
-            self._manager.unregister(name=plugin.name)
+            plugin.broken = _reason(failure)
+            self._manager.set_blocked(plugin.name)  # no hook of a broken plugin is called
 
-    def _register(self) -> str:
-        """Import the plugin; return why one of its hooks is invalid, or "" if all are valid."""
+    def _register(self) -> dict[str, int]:
+        """Import the plugin; return its hooks. Raises an exception if one of them is invalid."""
         plugin, manager = self.plugin, self._manager
         if plugin.file:
             found = _load_file(plugin)
@@ -46,20 +46,13 @@ class LoadedPlugin:
             found = EntryPoint(plugin.name, plugin.reference, GROUP).load()
         manager.register(found, plugin.name)
         manager.check_pending()
-        for name, one in self._implementations():
-            if one.wrapper or one.hookwrapper:
-                return f"{name}: hook wrappers are not supported"
-        return ""
-
-    def _implementations(self) -> Iterator[tuple[str, pluggy.HookImpl]]:
+        hooks = {}
         for name in hookspecs.HOOKS:
-            for one in getattr(self._manager.hook, name).get_hookimpls():
-                yield name, one
-
-    @property
-    def hooks(self) -> dict[str, int]:
-        """The implemented hooks with their order: -1 for tryfirst, 1 for trylast, 0 for neither."""
-        return {name: one.trylast - one.tryfirst for name, one in self._implementations()}
+            for one in getattr(manager.hook, name).get_hookimpls():
+                if one.wrapper or one.hookwrapper:
+                    raise PluginError(f"{name}: hook wrappers are not supported")
+                hooks[name] = one.trylast - one.tryfirst
+        return hooks
 
     @property
     def files(self) -> list[str]:
@@ -76,14 +69,14 @@ class LoadedPlugin:
                 for record in records:
                     take(record)
         except _ANYTHING as failure:
-            self.broken = f"{hook} raised {_reason(failure)}"
+            self.plugin.broken = f"{hook} raised {_reason(failure)}"
 
     def call(self, hook: str, **arguments: Any) -> Any:
         """Return the result of a hook, or None if the plugin lacks the hook or fails."""
         try:
             return getattr(self._manager.hook, hook)(**arguments)
         except _ANYTHING as failure:
-            self.broken = f"{hook} raised {_reason(failure)}"
+            self.plugin.broken = f"{hook} raised {_reason(failure)}"
             return None
 
 

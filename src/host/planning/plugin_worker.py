@@ -91,7 +91,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
     for hook in _PLANNING:
         loaded.collect(hook, partial(take, hook), installation=installation)
-    return [records, loaded.hooks, stamps, loaded.broken]
+    return [records, plugin.hooks, stamps, plugin.broken]
 
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -103,6 +103,6 @@ def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list
         if one is not None and type(one) is not expected:
             what = f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"
             raise PluginError(what)
-    if loaded.broken:
-        raise PluginError(loaded.broken)
+    if plugin.broken:
+        raise PluginError(plugin.broken)
     return found
