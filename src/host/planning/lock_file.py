@@ -20,9 +20,7 @@ def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
     time.sleep(_CLOCK_GRAIN)  # let the file clock tick, so that every later change alters a stamp
     if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
-    for path in paths:
-        if replace(path, content):
-            return
+    any(replace(path, content) for path in paths)
 
 
 def _content_of(lock: Lock, key: str) -> bytes:
