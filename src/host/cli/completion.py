@@ -141,13 +141,12 @@ class Completer:
                 options = [(name, one.description) for name, one in line.options.items()]
                 return Offer(options if words else [*options, ("--help", "Show help")])
             before = f"{name}="
-        positional = [one for one in definition.args if not one.option]
-        if argument is None and positional:
-            at = min(len(line.loose), len(positional) - 1)
-            if at == len(line.loose) or positional[at].repeats:
-                argument = positional[at]
         if argument is None:
-            return Offer()
+            positional = [one for one in definition.args if not one.option]
+            left = positional[len(line.loose) :] or [one for one in positional if one.repeats]
+            if not left:
+                return Offer()
+            argument = left[0]
         if is_reference(argument.complete) and not definition.file:
             from host.run.importing import load_reference
 
