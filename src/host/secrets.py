@@ -89,11 +89,14 @@ def masked(
         for name, one in masked(found).items():
             print(f"{name}={printable(one.value)}  from {printable(one.source)}")
     """
+    import re
+
     system = os.environ if caller is None else caller
     every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
     values = {one.value for one in every if one.name in secrets or is_secret(one.name)}
     values |= {value for name, value in system.items() if is_secret(name)}
-    pattern = _pattern(values)
+    longest_first = sorted(filter(is_hidden_everywhere, values), key=len, reverse=True)
+    pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
     def without_secrets(one: Variable) -> Variable:
         weaker = tuple(map(without_secrets, one.shadows))
@@ -103,15 +106,6 @@ def masked(
         return one.replaced(value=value, shadows=weaker)
 
     return {name: without_secrets(one) for name, one in variables.items()}
-
-
-def _pattern(secrets: Iterable[str]) -> re.Pattern[str]:
-    """Return a pattern that finds secrets in other values, the longest first."""
-    import re
-
-    longest_first = sorted(filter(is_hidden_everywhere, secrets), key=len, reverse=True)
-    parts = [re.escape(secret) for secret in longest_first]
-    return re.compile("|".join(parts) or "(?!)")
 
 
 def masked_text(text: str) -> str:
