@@ -61,11 +61,10 @@ def _answer(
             raise missing from None
         try:
             line.check_text(argument, text)
+            if text:
+                return text
         except UsageError as error:
             _say(error.problem.text)
-            continue
-        if text:
-            return text
 
 
 def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
