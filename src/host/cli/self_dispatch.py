@@ -1,6 +1,6 @@
 """`self …`: commands that the built-in plugins declare; their functions get the session."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from host.cli.global_options import HELP_WORDS, GlobalOptions
@@ -8,10 +8,9 @@ from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_word_in
 from host.errors import InstallationError, UsageError
-from host.listing_records import Terminal
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument, usage_of
-from host.run.catalog import SELF, Catalog
+from host.run.catalog import SELF, Catalog, Match
 from host.run.definition import Definition
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
@@ -41,8 +40,7 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     definition = found.definition
     function = load_reference(definition.entrypoint)
     if options.help or "--help" in rest or "-h" in rest:
-        called = " ".join([session.program, *found.words])
-        session.show(_page(session.terminal, called, definition, function))
+        session.show(_page(session, found, definition, function))
         return 0
     listing = [f"--format={options.format}"] if options.format else []
     listing += ["--all"] if options.everything else []
@@ -68,13 +66,12 @@ def _own_commands(session: Session) -> Lock:
     return Lock([], own_commands(session.layout))
 
 
-def _page(
-    terminal: Terminal, called: str, definition: Definition, function: Callable[..., Any]
-) -> str:
+def _page(session: Session, found: Match, definition: Definition, function: object) -> str:
     """Return the help page of a `self` command; its text is the docstring of `function`."""
     import inspect
 
-    page = Page(terminal)
+    called = " ".join([session.program, *found.words])
+    page = Page(session.terminal)
     page.title(called)
     page.prose(inspect.getdoc(function) or "")
     page.usage(f"{called} {usage_of(definition.args)}".rstrip())
