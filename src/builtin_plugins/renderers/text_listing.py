@@ -107,29 +107,27 @@ def _usage(listing: Listing) -> str:
 
 
 def tree_page(listing: Listing, terminal: Terminal) -> str:
-    return "".join(f"{line}\n" for line in _tree_lines(listing, terminal))
-
-
-def _tree_lines(listing: Listing, terminal: Terminal) -> Iterator[str]:
-    """Yield a root line and the rows below it, with branches that show their parents."""
+    """Return a root line and the rows below it, with branches that show their parents."""
     branches = ("├── ", "└── ", "│   ") if terminal.can_print("├└│─") else ("|-- ", "`-- ", "|   ")
-    yield terminal.styled(printable(" ".join([listing.program, *listing.words])), "heading")
+    fork, end, side = branches
     rows: dict[tuple[str, ...], list[Category | Command]] = {}
     for _, section in listing.sections():
         for row in section:
             rows.setdefault(row.words[:-1], []).append(row)
-    pending = [("", row, row is rows[listing.words][-1]) for row in rows.get(listing.words, [])]
-    pending.reverse()
-    while pending:
-        indent, row, last = pending.pop()
-        word = printable(row.words[-1])
-        column = len(indent) + len(branches[0]) + width_of(word) + 2
-        lines = _about(row, terminal, column)
-        is_category = isinstance(row, Category)
-        shown = terminal.styled(word, "heading" if is_category else _style(row))
-        yield f"{indent}{branches[1] if last else branches[0]}{shown}  {lines[0]}".rstrip()
-        below = rows.get(row.words, []) if is_category else []
-        inner = indent + ("    " if last else branches[2])
-        beside = inner + (branches[2] if below else "")
-        yield from (f"{beside.ljust(column)}{line}" for line in lines[1:])
-        pending += [(inner, one, one is below[-1]) for one in reversed(below)]
+
+    def below(words: tuple[str, ...], indent: str) -> Iterator[str]:
+        for row in rows.get(words, []):
+            is_last, is_category = row is rows[words][-1], isinstance(row, Category)
+            word = printable(row.words[-1])
+            column = len(indent) + len(fork) + width_of(word) + 2
+            lines = _about(row, terminal, column)
+            shown = terminal.styled(word, "heading" if is_category else _style(row))
+            yield f"{indent}{end if is_last else fork}{shown}  {lines[0]}".rstrip()
+            inner = indent + ("    " if is_last else side)
+            beside = inner + (side if is_category and row.words in rows else "")
+            yield from (f"{beside.ljust(column)}{line}" for line in lines[1:])
+            if is_category:
+                yield from below(row.words, inner)
+
+    root = terminal.styled(printable(" ".join([listing.program, *listing.words])), "heading")
+    return "".join(f"{line}\n" for line in (root, *below(listing.words, "")))
