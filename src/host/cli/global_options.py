@@ -23,10 +23,10 @@ OPTIONS = {
     "--no-input": "never ask on the terminal (must come first)",
 }
 # The attribute of `GlobalOptions` that each option without a value sets.
-_FLAGS = {"--help": "help", "--version": "version", "--all": "everything"}
-_SHORT = {"-h": "--help", "-V": "--version"}
+_SHORT = {"-h": "help", "-V": "version"}
+_FLAGS = {"--help": "help", "--version": "version", "--all": "everything", **_SHORT}
 _SWITCHES = ("--safe", "--yes", "--no-input")
-OF_LISTINGS = ("--help", "--all", *VALUES)  # also allowed after the words of a category
+OF_LISTINGS = ("--help", "-h", "--all", *VALUES)  # also allowed after the words of a category
 
 
 class GlobalOptions(Record):
@@ -56,13 +56,12 @@ class GlobalOptions(Record):
         see = f"see: {' '.join([messages.program, *(category or ()), '--help'])}"
         known = (*_FLAGS, *VALUES, *_SWITCHES) if category is None else OF_LISTINGS
         while left and left[0].startswith("-"):
-            word, value = take_option(left)
-            option = _SHORT.get(word, word)
+            option, value = take_option(left)
             if option not in known:
                 from host.run.suggestions import closest
 
                 near = closest(option, known)
-                raise UsageError(f"no such option '{word}'", see, suggestions=near)
+                raise UsageError(f"no such option '{option}'", see, suggestions=near)
             if option in _FLAGS:
                 setattr(self, _FLAGS[option], True)
             elif option in _SWITCHES:
