@@ -162,7 +162,7 @@ class Session:
         self.make_packages_importable()
         from host.planning.discovery import query_plugins
 
-        return query_plugins(self.installation, directory_hooks=False, python=python)
+        return query_plugins(self.installation, "packages" if python else "none")
 
     @cached_property
     def current_lock(self) -> Lock | None:

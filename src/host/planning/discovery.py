@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import importlib_metadata
 
@@ -37,7 +37,7 @@ def refresh(installation: OpenInstallation, messages: Messages, safe: bool = Fal
 
         if problem := version_problem(installation.layout.config_file, wanted):
             raise InstallationError(problem)
-    lock = query_plugins(installation, python=not safe, prepare=not safe)
+    lock = query_plugins(installation, "none" if safe else "all")
     messages.warn(*lock.warnings(messages.program))
     if not safe:
         write_lock(installation.locks, installation.key, lock)
@@ -52,26 +52,21 @@ def own_commands(layout: Layout) -> list[Declared]:
     return list(collected.lock().commands)
 
 
-def query_plugins(
-    installation: OpenInstallation,
-    *,
-    python: bool,
-    directory_hooks: bool = True,
-    prepare: bool = False,
-) -> Lock:
+def query_plugins(installation: OpenInstallation, code: Literal["all", "packages", "none"]) -> Lock:
     """Query the plugins and return the lock; a failing plugin loses only its own records.
 
-    Without `python`, no third-party Python is imported. Without `directory_hooks`, no Python of
-    directory plugins is imported. With `prepare`, the hook of that name is called first.
+    `code` is the third-party Python that may be imported: "packages" leaves out the hooks of
+    directory plugins. With "all", the hook `prepare` is called first.
     """
     layout = installation.layout
     directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
     record = Installation(layout.program, layout.root, *directories)
     collected = _Collected({path: stamp(path) for path in _import_paths()})
     points = entry_points()
-    collected.query_builtin(points, ["prepare", *_PLANNING] if prepare else _PLANNING, record)
+    hooks = ("prepare", *_PLANNING) if code == "all" else _PLANNING
+    collected.query_builtin(points, hooks, record)
     for one in collected.third_party(points):
-        if python and (directory_hooks or not one.file):
+        if code == "all" or (code == "packages" and not one.file):
             collected.add(one, query(one, record))
     return collected.lock()
 
@@ -126,8 +121,7 @@ class _Collected:
     ) -> None:
         """Query the built-in plugins in this process."""
         loaded = [LoadedPlugin(one) for one in points if one.ours]
-        for one in loaded:
-            self.plugins[one.plugin.name] = one.plugin
+        self.plugins = {one.plugin.name: one.plugin for one in loaded}
         for hook in hooks:
             for one in loaded:
                 take = partial(self.take, one.plugin, hook)

@@ -74,14 +74,14 @@ def test_plugins_that_a_plugin_of_ours_finds(
             Plugin("acme", "Acme.CLI", reference="not_there", package="acme-cli"),
         ],
     )
-    lock = discovery.query_plugins(places, python=True)
+    lock = discovery.query_plugins(places, "all")
     assert [(tree.path, tree.plugin) for tree in lock.trees] == [(str(folder), "found")]
     assert [one.words for one in lock.commands] == [("x", "y")]
     assert lock.plugins["half"].broken == "only half of it is there"
     assert "acme" not in lock.plugins
     assert str(folder) in lock.stamps
-    assert scanner.prepared == 0
-    discovery.refresh(places, messages=_Silent())
+    assert scanner.prepared == 1
+    discovery.refresh(places, messages=_Silent(), safe=True)
     assert scanner.prepared == 1
 
 
@@ -99,10 +99,10 @@ def test_without_the_plugin_of_directories_only_those_are_gone(
     (folder / "c" / "d").mkdir(parents=True)
     (folder / "plugin.json").write_text('{"hooks": "hooks.py"}')
     (folder / "hooks.py").write_text("")
-    everything = discovery.query_plugins(places, python=True)
+    everything = discovery.query_plugins(places, "all")
     left = [one for one in discovery.entry_points() if one.name != "builtin.plugins_folder"]
     monkeypatch.setattr(discovery, "entry_points", lambda: left)
-    without = discovery.query_plugins(places, python=True)
+    without = discovery.query_plugins(places, "all")
     assert [tree.plugin for tree in everything.trees] == ["", "dropped"]
     assert [tree.plugin for tree in without.trees] == [""]
     gone = everything.plugins.keys() - without.plugins.keys()
@@ -122,7 +122,7 @@ def test_rights_hang_on_the_distribution(
     monkeypatch.setitem(sys.modules, "a_pretender", Pretender())
     points = [Plugin("builtin.pretender", "stranger", reference="a_pretender")]
     monkeypatch.setattr(discovery, "entry_points", lambda: points)
-    lock = discovery.query_plugins(places, python=True)
+    lock = discovery.query_plugins(places, "all")
     assert lock.trees == []
     assert "expected one of CommandTree" in lock.plugins["builtin.pretender"].broken
     assert lock.disabled_owner(["x"]) == ""
