@@ -31,18 +31,15 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     layers = session.layers(found.words, definition, session.caller, _Look)
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
-    required: dict[str, str] = {}
-    for needed in definition.required_envs:
-        note = f"required ({needed.type})" if needed.type else "required"
-        required[needed] = f"{note}: {needed.hint}" if needed.hint else note
-    rows = {name: f"missing, {note}" for name, note in required.items()}
+    rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
     for name, one in every.items():
         ranks = {assignment.rank for assignment in layers.offered.get(name, ())}
-        if name in required or not ranks.isdisjoint((environment.ENVS, environment.ENV_FILES)):
+        if name in rows or not ranks.isdisjoint((environment.ENVS, environment.ENV_FILES)):
             value = "…" if UNKNOWN in one.value else shown[name].value or EMPTY
             rows[name] = f"{value}  ← {_place(one, session, definition)}"
-            if name in required:
-                rows[name] += f", {required[name]}"
+    for needed in definition.required_envs:
+        note = f", required ({needed.type})" if needed.type else ", required"
+        rows[needed] += f"{note}: {needed.hint}" if needed.hint else note
     return [*rows.items()]
 
 
