@@ -118,4 +118,6 @@ def _reason(failure: BaseException) -> str:
     if is_on(os.environ.get("DEBUG")):
         traceback.print_exception(failure, file=sys.stderr)
     text = " ".join(str(failure)[:1000].split())
+    if isinstance(failure, PluginError) and text:
+        return text
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__
