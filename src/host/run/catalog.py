@@ -33,7 +33,7 @@ class Match:
 
     kind         "command", "category" or "unknown"
     words        the words of the command or category; for "unknown", those of the last category
-    nodes        the nodes with these words, in order of precedence; a command's own node is first
+    nodes        the nodes with these words, in order of precedence; only one for a command
     node         the node with the definition, or None
     shadowed     the nodes of the commands that this one shadows, only in the result of `children`
     problems     the problems in its category.json, if `find` returns a category
@@ -43,7 +43,7 @@ class Match:
         self.kind = kind
         self.words = words
         self.nodes = nodes
-        self.shadowed: Sequence[AnyNode] = nodes[1:] if kind == "command" else ()
+        self.shadowed: Sequence[AnyNode] = ()
         self.problems: list[Problem] = []
         self.node = nodes[0] if kind == "command" else None
         self.definition = self.node.definition if self.node else None
@@ -211,7 +211,7 @@ class Catalog:
         """
         problems = [*category.problems] if category.words else [*self.problems]
         reached: dict[str, list[AnyNode]] = {}
-        for node in category.nodes if category.kind == "category" else category.nodes[:1]:
+        for node in category.nodes:
             inside = node.inside()
             problems += node.problems
             for word, inner in inside.items():
@@ -299,8 +299,8 @@ def _matched(
 
     The first node that is a command or a category decides whether the match is a command or a
     category. A run stops there and raises DefinitionError if that definition is invalid. A listing
-    reads all nodes: a command's match includes the shadowed nodes, and a category's match includes
-    only nodes that contain commands. Problems are appended to `problems`.
+    reads all nodes and sets `shadowed`; a category's match includes only nodes that contain
+    commands. Problems are appended to `problems`.
     """
     kept: list[AnyNode] = []
     shadowed: list[AnyNode] = []
@@ -309,19 +309,18 @@ def _matched(
         if not _read_command(node, problems):
             if node.error and not listing and not kept:
                 raise node.error
-        elif kind == "command" or not node.runnable:
-            if not listing or node.definition or node.holds_commands():
-                kept.append(node)
-            else:
-                problems += node.problems
-        elif not (kept and any(earlier.holds_commands() for earlier in kept)):
+        elif listing and not node.definition and not node.holds_commands():
+            problems += node.problems
+        elif kind == "command" or (node.runnable and any(one.holds_commands() for one in kept)):
+            shadowed.append(node)
+        elif node.runnable:
             kept, kind = [node], "command"
             if not listing:
                 break
         else:
-            shadowed.append(node)
+            kept.append(node)
     match = Match(kind, words, kept)
-    match.shadowed = match.shadowed or shadowed
+    match.shadowed = shadowed
     return match if kept else None
 
 

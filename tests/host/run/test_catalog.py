@@ -240,13 +240,13 @@ def test_what_listings_show_of_trees_with_the_same_words(tree):
     def listed(trees):
         catalog = Catalog(Lock(trees))
         [match], problems = catalog.children(catalog.find(["a"]))
-        return [node.tree.plugin for node in match.nodes], problems
+        return [node.tree.plugin for node in (*match.nodes, *match.shadowed)], problems
 
     plugins, [problem] = listed(trees)
     assert plugins == ["one", "two", "three"]
     assert problem.path == f"{trees[0].path}/a/x/command.json"
     assert listed(trees[::-1])[0] == ["three", "two", "one"]
-    assert listed([trees[2], trees[1]]) == (["two"], [])  # a category hides a command
+    assert listed([trees[2], trees[1]]) == (["two", "one"], [])  # a category hides a command
 
 
 def test_a_run_reads_no_further_than_the_command_that_decides(tree):
