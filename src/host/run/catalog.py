@@ -169,9 +169,6 @@ class Catalog:
         """Return a new root node of each tree in the lock; a used node would miss later changes."""
         return [FolderNode(one, self._read) for one in self._lock.trees]
 
-    def _in_projects(self) -> "list[AnyNode]":
-        return [FolderNode(one.tree, self._read, one) for one in self.projects]
-
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
         """Return the match of the leading `words`; the remaining words are arguments.
 
@@ -185,7 +182,8 @@ class Catalog:
         found = _find(self._folders(), words, whole=whole, aliases=False)
         if found.kind != "command":
             found = _find([*self._folders(), *self.declared], words, whole=whole)
-        if found.kind != "command" and (inside := self._in_projects()):
+        if found.kind != "command" and self.projects:
+            inside = [FolderNode(one.tree, self._read, one) for one in self.projects]
             found = _find([*self._folders(), *self.declared, *inside], words, whole=whole)
         return found
 
