@@ -140,23 +140,19 @@ class Catalog:
         self._lock = lock
         self._read = read
         self._around = around
-        self._declared: list[DeclaredNode] | None = None
         self._projects: list[Project] | None = None
         self.problems: list[Problem] = []
 
-    @property
-    def declared(self) -> "list[DeclaredNode]":
-        """The root of each plugin's declared commands."""
-        if self._declared is None:
-            linked = {one.plugin for one in self._lock.trees if one.dev}
-            found: dict[str, list[Declared]] = {}
-            for one in self._lock.commands:
-                found.setdefault(one.plugin, []).append(one)
-            self._declared = [
-                DeclaredNode(Tree("", "" if own[0].ours else plugin, plugin in linked), (), own)
-                for plugin, own in found.items()
-            ]
-        return self._declared
+    def _declared(self) -> "list[AnyNode]":
+        """Return the root of each plugin's declared commands."""
+        linked = {one.plugin for one in self._lock.trees if one.dev}
+        found: dict[str, list[Declared]] = {}
+        for one in self._lock.commands:
+            found.setdefault(one.plugin, []).append(one)
+        return [
+            DeclaredNode(Tree("", "" if own[0].ours else plugin, plugin in linked), (), own)
+            for plugin, own in found.items()
+        ]
 
     @property
     def projects(self) -> "list[Project]":
@@ -181,10 +177,10 @@ class Catalog:
         """
         found = _find(self._folders(), words, whole=whole, aliases=False)
         if found.kind != "command":
-            found = _find([*self._folders(), *self.declared], words, whole=whole)
+            found = _find([*self._folders(), *self._declared()], words, whole=whole)
         if found.kind != "command" and self.projects:
             inside = [FolderNode(one.tree, self._read, one) for one in self.projects]
-            found = _find([*self._folders(), *self.declared, *inside], words, whole=whole)
+            found = _find([*self._folders(), *self._declared(), *inside], words, whole=whole)
         return found
 
     def default(self, category: Match) -> Match:
