@@ -352,10 +352,9 @@ def _describe(category: Match, problems: list[Problem]) -> None:
         definition: Definition | None = None
         try:
             definition = node.category()
-            warnings = definition.warnings if definition else ()
         except DefinitionError as error:
-            warnings = (error.problem,)
-        problems += warnings
+            problems.append(error.problem)
+        problems += definition.warnings if definition else ()
         category.definition = definition or node.definition
         if category.definition is not None:
             category.node = node
