@@ -33,15 +33,10 @@ class Config:
         self.commands_dir: str = fields.text("commands_dir") or "commands"
         self.plugins_dir: str = fields.text("plugins_dir") or "plugins"
         self.projects: bool = fields.flag("projects") or fields.value("projects") is None
-        self.follow = ""
-        self.catalogues: tuple[str, ...] = ()
-        self.warnings: tuple[Problem, ...] = ()
-        if fields.value("team") is not None:
-            team = fields.inner("team")
-            self.follow = team.one_of("follow", ("notice", "never"))
-            self.catalogues = team.texts("catalogue")
-            self.warnings = team.misspelt()
-        self.warnings += fields.misspelt()
+        team = fields.inner("team")
+        self.follow: str = team.one_of("follow", ("notice", "never"))
+        self.catalogues: tuple[str, ...] = team.texts("catalogue")
+        self.warnings: tuple[Problem, ...] = (*team.misspelt(), *fields.misspelt())
 
 
 def read_config(path: str, remedy: str = "") -> Config:

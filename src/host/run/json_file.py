@@ -205,8 +205,9 @@ class Fields:
         ]
 
     def inner(self, key: str) -> "Fields":
-        """Return the fields of the object under `key`."""
-        return Fields(self.path, self.value(key), f"{self._inside}{key}")
+        """Return the fields of the object under `key`; they are empty if the key is absent."""
+        value = self.value(key)
+        return Fields(self.path, {} if value is None else value, f"{self._inside}{key}")
 
 
 def _kind(value: "Any") -> str:
