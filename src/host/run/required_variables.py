@@ -89,20 +89,20 @@ def check_required(
 
     `pending` variables are not checked, because their secrets are not resolved yet.
     """
-    names = [name for name in definition.required_envs if name not in pending]
     faults = {}
-    for name in names:
+    for name in definition.required_envs:
         value = layers.get(name)
-        faults[name] = name.fault(value or None)
+        fault = name.fault(value or None)
         if value == "" and name in layers.system:
-            faults[name] = "is empty in your environment (give it a value there, or unset it)"
-    wrong = [name for name in names if faults[name]]
-    if not wrong:
+            fault = "is empty in your environment (give it a value there, or unset it)"
+        if fault and name not in pending:
+            faults[name] = fault
+    if not faults:
         return
-    texts = [f"{name} {faults[name]}" for name in wrong]
+    texts = [f"{name} {fault}" for name, fault in faults.items()]
     if "must be set" in faults.values():
         texts += [f"{path} does not exist" for path in layers.missing]
-    raise SourceError(Problem(definition.file, "; ".join(texts), where_to_set(wrong)))
+    raise SourceError(Problem(definition.file, "; ".join(texts), where_to_set([*faults])))
 
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:
