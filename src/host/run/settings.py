@@ -23,8 +23,6 @@ _OWN_NAMES = frozenset(
     ["_", "SHLVL", "PWD", "OLDPWD", "SHELLOPTS", "BASHOPTS", "BASH", "UID", "EUID", "PPID"]
 )
 
-_SCRIPT = "capture_settings.sh"
-
 
 def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     """Return the variables that the settings file at `path` sets, or {} if it is missing.
@@ -53,7 +51,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     timeout = limit_from(environ)
     env = {name: value for name, value in environ.items() if name != "POSIXLY_CORRECT"}
     env[READING] = f"{within} {mark}"
-    script = decode(read_regular(join(dirname(__file__), _SCRIPT), SourceError))
+    script = decode(read_regular(join(dirname(__file__), "capture_settings.sh"), SourceError))
     argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
     try:
         output = spawn_and_read(argv, env, timeout)
@@ -107,11 +105,8 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
 
 def _error_line(messages: str) -> int:
     """Return the line number in bash's first error message, or 0 if there is none."""
-    for line in messages.splitlines():
-        number = line.partition(": line ")[2].partition(": ")[0]
-        if number.isdigit():
-            return int(number)
-    return 0
+    number = messages.partition(": line ")[2].partition(": ")[0]
+    return int(number) if number.isdigit() else 0
 
 
 def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
