@@ -124,8 +124,8 @@ class Fields:
     def wrong(self, key: str, expected: str, value: "Any") -> DefinitionError:
         return self.refused(key, f"expected {expected}, found {_kind(value)}")
 
-    def refused(self, key: str, reason: str, remedy: str = "") -> DefinitionError:
-        return DefinitionError(self.problem(key, reason, remedy))
+    def refused(self, key: str, reason: str) -> DefinitionError:
+        return DefinitionError(self.problem(key, reason))
 
     def typed(self, key: str, kind: type, expected: str) -> "Any":
         """Return the value of `key`, which must be of type `kind`, or None if the key is absent.

@@ -54,12 +54,11 @@ def unknown_names(
     path: str, key: str, names: "Iterable[str]", known: "Sequence[str]"
 ) -> list[Problem]:
     """Return a problem for each of `names` that is not in `known`, with the nearest name."""
-    problems = []
-    for name in names:
-        if name not in known:
-            text = f"{name} is not one of {', '.join(known)}"
-            problems.append(Problem(path, text, did_you_mean(name, known), key))
-    return problems
+    return [
+        Problem(path, f"{name} is not one of {', '.join(known)}", did_you_mean(name, known), key)
+        for name in names
+        if name not in known
+    ]
 
 
 def _folded(name: str) -> str:
