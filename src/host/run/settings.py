@@ -115,29 +115,24 @@ def parse_exports(printed: bytes) -> "Iterator[tuple[str, str]]":
     A value is in double quotes or, if it has control characters, in `$'…'`. Arrays and names
     without a value, which take one line each, are skipped.
     """
-    position = 0
-    while position < len(printed):
-        line_end = printed.find(b"\n", position)
-        line_end = len(printed) if line_end < 0 else line_end
-        equals = printed.find(b"=", position, line_end)
-        name = printed[position:equals].rpartition(b" ")[2]
-        position = line_end + 1
-        ansi = printed.startswith(b"$'", equals + 1)
-        if equals >= 0 and (ansi or printed.startswith(b'"', equals + 1)):
-            start = equals + 2 + ansi
-            end = _closing(printed, start, b"'" if ansi else b'"')
-            yield decode(name), decode(_unescaped(printed[start:end], ansi=ansi))
-            position = end + 2  # the next line, after the quote and the newline
+    lines = iter(printed.split(b"\n"))
+    for line in lines:
+        declared, _, value = line.partition(b"=")
+        ansi = value.startswith(b"$'")
+        if ansi or value.startswith(b'"'):
+            quote = b"'" if ansi else b'"'
+            parts = [value.removeprefix(b"$")[1:]]
+            while not _is_closed(parts[-1], quote):
+                parts.append(next(lines, quote))
+            text = b"\n".join(parts)[:-1]
+            yield decode(declared.rpartition(b" ")[2]), decode(_unescaped(text, ansi=ansi))
 
 
-def _closing(printed: bytes, position: int, quote: bytes) -> int:
-    """Return the position of the closing quote of the text that starts at `position`."""
-    end = printed.find(quote, position)
-    if printed.find(b"\\", position, end) < 0:
-        return end if end >= 0 else len(printed)
-    while position < len(printed) and not printed.startswith(quote, position):
-        position += 2 if printed.startswith(b"\\", position) else 1
-    return position
+def _is_closed(line: bytes, quote: bytes) -> bool:
+    """Return whether `line` ends with a quote that no backslash escapes."""
+    text = line.removesuffix(quote)
+    backslashes = len(text) - len(text.rstrip(b"\\"))
+    return text != line and backslashes % 2 == 0
 
 
 def _unescaped(value: bytes, *, ansi: bool) -> bytes:

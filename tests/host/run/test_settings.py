@@ -824,8 +824,7 @@ PRINTED = {
     b'declare -ax A=()\ndeclare -x B="2"': [("B", "2")],
     b'export A="1"\n': [("A", "1")],
     b'declare -x A="\xff"\n': [("A", "\udcff")],
-    b'declare -x A="unclosed': [("A", "unclosed")],
-    b"declare -x A=$'unclosed": [("A", "unclosed")],
+    b'declare -x A="\n\\"\nB="\ndeclare -x C="\\\\"\n': [("A", '\n"\nB='), ("C", "\\")],
     b"": [],
 }
 
