@@ -195,11 +195,9 @@ def read_lock(paths: "Iterable[str]", key: str) -> Lock | None:
     """
     for path in paths:
         try:
-            found = _parse(own_content(path), key)
+            return _parse(own_content(path), key)
         except (HostError, OSError, LookupError, TypeError, ValueError, AttributeError):
             continue
-        if found is not None:
-            return found
     return None
 
 
@@ -211,15 +209,15 @@ def own_content(path: str) -> bytes:
     return read_regular(path, HostError)
 
 
-def _parse(content: bytes, key: str) -> Lock | None:
-    """Return the lock in these bytes, or None if it is damaged, outdated or has another key."""
+def _parse(content: bytes, key: str) -> Lock:
+    """Return the lock in these bytes. Raises ValueError if it is damaged, outdated or another's."""
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
-        return None
+        raise ValueError("damaged")
     first, _, rest = body.partition(b"\n")
     values = parse_json("lock", first)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
-        return None
+        raise ValueError("outdated")
     found = Lock(
         trees=[Tree.of_row(row) for row in values["trees"]],
         sources=[Source.of_row(row) for row in values["sources"]],
