@@ -210,7 +210,7 @@ class OpenInstallation:
         if RUN in environ:
             from host.run.nested import chained
 
-            chain = chained(environ, layout.root, chain)
+            chain = chained(environ, chain)
         return chain
 
 

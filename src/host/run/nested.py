@@ -80,12 +80,11 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
     }
 
 
-def chained(environ: "Mapping[str, str]", root: str, own: str) -> str:
-    """Return CLI_RUN with the entry `own` at the end, and without an older entry for `root`."""
-    runs = outer_runs(environ)
-    known = run_of(root, runs)
-    texts = environ[RUN].split(" ")
-    kept = [text for text, run in zip(texts, runs, strict=False) if run is not known]
+def chained(environ: "Mapping[str, str]", own: str) -> str:
+    """Return CLI_RUN with the entry `own` at the end, and without an older entry for its root."""
+    root = own.partition(":")[0]
+    texts = environ[RUN].split(" ") if outer_runs(environ) else []
+    kept = [one for one in texts if one.partition(":")[0] != root]
     return " ".join([*kept, own])
 
 
