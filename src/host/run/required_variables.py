@@ -46,7 +46,7 @@ class RequiredVariable(str):
         """Return what is wrong with a value, such as "must be set", or "" if it is valid."""
         if not value:
             return "must be set" if value is None else "must not be empty"
-        if not self.type or _has_type(self.type, value):
+        if self.type in ("", "path") or _has_type(self.type, value):  # any text can be a path
             return ""
         return f"must be {_EXPECTED[self.type]}"  # the value may contain a password, so omit it
 
@@ -71,8 +71,6 @@ def _has_type(kind: str, value: str) -> bool:
         return is_integer(value)
     if kind == "port":
         return value.isascii() and value.isdigit() and 1 <= int(value[:9]) <= 65535
-    if kind == "path":
-        return True
     if any(map(str.isspace, value)):
         return False
     if kind == "email":
