@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.ask_trust import introduction, remember
 from host.cli.session import Session
@@ -44,8 +43,7 @@ def make_project(session: Session, directory: str) -> None:
         return
     example = Path(project.commands_dir) / "where"
     project.check(project.root)
-    with os_errors_explained(Path(project.root)):
-        os.makedirs(project.commands_dir)
-        write_file(str(example), _EXAMPLE, 0o755)
+    os.makedirs(project.commands_dir)
+    write_file(str(example), _EXAMPLE, 0o755)
     remember(project, introduction(project)[1])
     session.show_lines(f"made {example}", f"try it:  {session.program} where")

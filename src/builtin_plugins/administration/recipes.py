@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from builtin_plugins.io.bounded_call import bounded_call
-from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError, UsageError, find_program, is_word
 
 _LISTING_SECONDS = 60
@@ -59,11 +58,10 @@ def tool_of(path: Path) -> Tool:
 def recipes_in(path: Path, tool: Tool, environ: Mapping[str, str]) -> list[Recipe]:
     """Return the recipes of a file, listed by its tool or read from the file itself.
 
-    Raises OperationError if the file or the listing cannot be read.
+    Raises OSError if the file cannot be read, and OperationError if its content is invalid.
     """
     try:
-        with os_errors_explained(path):
-            text = _listing(path, tool, environ) if tool.listing else path.read_text("utf-8")
+        text = _listing(path, tool, environ) if tool.listing else path.read_text("utf-8")
         return list(tool.read(path, text))
     except (ValueError, KeyError, TypeError, AttributeError) as failure:
         raise OperationError(f"{path}: {tool.name} recipes cannot be read: {failure}") from None

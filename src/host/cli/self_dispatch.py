@@ -1,5 +1,6 @@
 """`self …`: commands that the built-in plugins declare; their functions get the session."""
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -7,7 +8,7 @@ from host.cli.global_options import HELP_WORDS, GlobalOptions
 from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_word_in
-from host.errors import InstallationError, UsageError
+from host.errors import InstallationError, OperationError, Problem, UsageError
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument, usage_of
 from host.run.catalog import SELF, Catalog, Match
@@ -24,7 +25,8 @@ def run_self(session: Session, options: GlobalOptions) -> int:
 
     The command's function gets the session, and each declared argument as a keyword: a flag as a
     bool, a number as a float, a repeated argument as a tuple of strings, and any other as a string
-    or None. For a category, the listing is shown. Raises HostError.
+    or None. For a category, the listing is shown. Raises HostError; an OSError of the function
+    becomes an OperationError that names the file.
     """
     session.make_packages_importable()
     lock = _own_commands(session)
@@ -50,8 +52,12 @@ def run_self(session: Session, options: GlobalOptions) -> int:
             raise UsageError(f"{' '.join(found.words)}: {name} must not be empty")
     if session.assume_yes and found.words != _NEVER_ASSUMED:
         given["--yes"] = ["true"]
-    with RaisedInterrupts():
-        return function(session, **_named_values(definition.args, given)) or 0
+    try:
+        with RaisedInterrupts():
+            return function(session, **_named_values(definition.args, given)) or 0
+    except OSError as failure:
+        path = os.fsdecode(failure.filename2 or failure.filename or "")
+        raise OperationError(Problem(path, failure.strerror or str(failure))) from None
 
 
 def _own_commands(session: Session) -> Lock:

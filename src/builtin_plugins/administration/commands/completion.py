@@ -7,7 +7,6 @@ from pathlib import Path
 
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import os_errors_explained
 from host.cli.session import Session
 from host.run.installation import home
 
@@ -28,8 +27,7 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
         session.show(fill_template("completion", NAME=session.program)[shell])
         return
     path = start_up_file(shell, session.program, session.environ)
-    with os_errors_explained(path):
-        complete_in(shell, session.program, session.environ, present=install)
+    complete_in(shell, session.program, session.environ, present=install)
     done = f"installed in {path}; open a new shell" if install else f"removed from {path}"
     session.show_lines(done)
 

@@ -15,7 +15,6 @@ from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.recipes import Recipe, Tool, recipes_in, tool_of
 from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.directory import MANIFEST, read_plugin
 from builtin_plugins.plugins_folder.registry import (
     NAME_RULE,
@@ -60,12 +59,11 @@ def command(
         hint = "to update an earlier import, add --update; otherwise name another category"
         raise OperationError(f"{folder}: already exists", hint)
     scripts = _scripts(session, tool, path, folder, recipes, root)
-    with os_errors_explained(folder):
-        make_directory(str(folder))
-        if not (folder / "category.json").exists():
-            about = {"description": f"Recipes of {path.name}", "requires": [tool.name]}
-            write_file(str(folder / "category.json"), _json({"name": tool.name, **about}))
-        _synchronize(session, folder, path, scripts)
+    make_directory(str(folder))
+    if not (folder / "category.json").exists():
+        about = {"description": f"Recipes of {path.name}", "requires": [tool.name]}
+        write_file(str(folder / "category.json"), _json({"name": tool.name, **about}))
+    _synchronize(session, folder, path, scripts)
     count = plural(len(scripts), "command")
     session.show_lines(f"{folder}: {count}", f"try it:  {session.program} {' '.join(words)}")
 
@@ -83,9 +81,8 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
     plugins_dir = session.installation.plugins_dir
     path = Path(plugins_dir, plugin)
     if not path.exists():
-        with os_errors_explained(path):
-            make_directory(str(path))
-            write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
+        make_directory(str(path))
+        write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
     entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
     found = read_plugin(str(path), entry)
     if found.scripts is None:

@@ -18,7 +18,6 @@ from builtin_plugins.administration.program.shipped_files import add_missing, ch
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.io.files.file_lock import file_lock
-from builtin_plugins.io.files.undo import os_errors_explained
 from host import find_program
 from host.cli.session import Session
 from host.run.installation import home
@@ -55,14 +54,12 @@ def command(
         return
     program = session.program if name is None else name
     check_program_name(program)
-    with os_errors_explained(directory):
-        root = Path(os.path.abspath(directory or session.layout.root))
+    root = Path(os.path.abspath(directory or session.layout.root))
     launcher = root / "core" / program
-    with os_errors_explained(root):
-        root.mkdir(parents=True, exist_ok=True)
-        with file_lock(os.path.realpath(root), session.messages.line):
-            check_launcher(str(launcher))
-            made = add_missing(str(root), program) + ensure_launcher(str(launcher))
+    root.mkdir(parents=True, exist_ok=True)
+    with file_lock(os.path.realpath(root), session.messages.line):
+        check_launcher(str(launcher))
+        made = add_missing(str(root), program) + ensure_launcher(str(launcher))
     session.show_lines(
         f"{root}: {plural(made, 'file')} made" if made else f"{root}: all files exist already",
         *_next_steps(session, root, launcher),

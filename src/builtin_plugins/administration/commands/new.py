@@ -7,7 +7,6 @@ from pathlib import Path
 
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.plugins_folder.registry import is_plugin_name
 from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
@@ -34,10 +33,9 @@ def new_command(
     """
     file = options["from"]  # `from` is a keyword and cannot be a parameter
     if file:
-        with os_errors_explained(file):
-            _make(session, words, {_extension(os.path.basename(file)): Path(file).read_bytes()})
-            if move:
-                os.unlink(file)
+        _make(session, words, {_extension(os.path.basename(file)): Path(file).read_bytes()})
+        if move:
+            os.unlink(file)
     else:
         made = _folder_files if folder else _script_file
         about = description or f"What {words[-1]} does"
@@ -154,12 +152,11 @@ def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     target = os.path.join(directory, top)
     if os.path.lexists(target):
         raise OperationError(f"{target}: already exists", "use another name, or remove that path")
-    with os_errors_explained(target):
-        os.makedirs(directory, exist_ok=True)
-        with staging(directory) as stage:
-            for name, content in files.items():
-                path = os.path.join(stage, name)
-                os.makedirs(os.path.dirname(path), exist_ok=True)
-                is_script = isinstance(content, bytes) or content.startswith("#!")
-                write_file(path, content, 0o755 if is_script else None)
-            os.rename(os.path.join(stage, top), target)
+    os.makedirs(directory, exist_ok=True)
+    with staging(directory) as stage:
+        for name, content in files.items():
+            path = os.path.join(stage, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            is_script = isinstance(content, bytes) or content.startswith("#!")
+            write_file(path, content, 0o755 if is_script else None)
+        os.rename(os.path.join(stage, top), target)

@@ -10,7 +10,6 @@ from builtin_plugins.administration.program import launcher
 from builtin_plugins.administration.program.shipped_files import HASHES, TEAM_SOURCE, shipped_files
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import is_real_dir, remove_path
-from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
 
@@ -41,15 +40,14 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         *(f"  {one}: another installation, which uses this environment" for one in siblings),
     )
     ask_to_continue(f"Uninstall {program}?", yes, "nothing was removed", required=True)
-    with os_errors_explained():
-        for shell in completed:
-            completion.complete_in(shell, program, environ, present=False)
-        for file in shipped_files():  # an interrupted run may leave empty directories
-            _remove_empty(os.path.join(root, file.relative.parent), root)
-        for path in removed:
-            if os.path.lexists(path):  # `path` may be in a directory that was removed
-                remove_path(path)
-            _remove_empty(os.path.dirname(path), root)
+    for shell in completed:
+        completion.complete_in(shell, program, environ, present=False)
+    for file in shipped_files():  # an interrupted run may leave empty directories
+        _remove_empty(os.path.join(root, file.relative.parent), root)
+    for path in removed:
+        if os.path.lexists(path):  # `path` may be in a directory that was removed
+            remove_path(path)
+        _remove_empty(os.path.dirname(path), root)
     session.show_lines(f"uninstalled {program}")
 
 

@@ -132,8 +132,7 @@ def command(session: Session, path: str) -> None:
     PATH is the launcher's path. install.sh and `self update` run this command in the environment
     that they made. It prints only warnings.
     """
-    with os_errors_explained(path):
-        renew_own_files(os.path.abspath(path), session.show_lines)
+    renew_own_files(os.path.abspath(path), session.show_lines)
 
 
 def record_installation(root: str) -> None:

@@ -24,7 +24,6 @@ from builtin_plugins.administration.program.launcher import (
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.undo import os_errors_explained
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder import registry
 from host import HostError, OperationError, find_program
@@ -49,24 +48,23 @@ def init_from(
 ) -> None:
     """Make an installation from SOURCE, or complete the one that was made from it before."""
     source = team_source(text)
-    with os_errors_explained(directory):
-        root = _root(session, directory, name)
-        if not (directory or name) or not _has_config(root):
-            above = os.path.dirname(root)
-            atomic.make_directory(above)
-            with staged_change(session, above, timeout) as tx:
-                fetch(source, tx)
-                name = name or _own_name(tx.files, source) or session.program
-                root = _root(session, directory, name)
-                if not _has_config(root):
-                    _make(source, root, name, tx, yes=yes)
-                    yes = True  # do not ask again: _make has asked
-        launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
-        name = name or next(launchers, session.program)
-        if source_of_installation(root, session.environ) != source.entry.source:
-            what = f"{root}: this installation was not made from {source.entry.source}"
-            raise OperationError(what, _OTHER_PLACE)
-        _finish(session, source, root, name, yes=yes, timeout=timeout)
+    root = _root(session, directory, name)
+    if not (directory or name) or not _has_config(root):
+        above = os.path.dirname(root)
+        atomic.make_directory(above)
+        with staged_change(session, above, timeout) as tx:
+            fetch(source, tx)
+            name = name or _own_name(tx.files, source) or session.program
+            root = _root(session, directory, name)
+            if not _has_config(root):
+                _make(source, root, name, tx, yes=yes)
+                yes = True  # do not ask again: _make has asked
+    launchers = map(os.path.basename, launchers_in(os.path.join(root, "core")))
+    name = name or next(launchers, session.program)
+    if source_of_installation(root, session.environ) != source.entry.source:
+        what = f"{root}: this installation was not made from {source.entry.source}"
+        raise OperationError(what, _OTHER_PLACE)
+    _finish(session, source, root, name, yes=yes, timeout=timeout)
 
 
 def _root(session: Session, directory: str | None, name: str | None) -> str:
