@@ -381,7 +381,7 @@ def for_nobody(made, tmp_path_factory):
     else:
         pytest.skip("nobody can read no interpreter and the packages")
     launcher = made.root / "core" / "nobody"
-    text = launcher_text(python, packages)
+    text = launcher_text(python)
     launcher.write_text(text.replace("\ntry:", f"\nsys.path.append({site!r})\ntry:", 1))
     launcher.chmod(0o755)
     opened = []

@@ -28,8 +28,8 @@ _INSTALLATIONS = "cli-host-installations"
 _LARGEST = 1 << 14  # size limit of a launcher, in bytes
 
 
-def launcher_text(interpreter: str, packages: str) -> str:
-    """Return the launcher's text for an interpreter and the directory of the packages.
+def launcher_text(interpreter: str) -> str:
+    """Return the launcher's text for an interpreter and this program's packages.
 
     `-I` keeps the caller's PYTHON* variables from changing how this program starts. `-S` skips
     the slow `site` module; the code that needs it loads it later. The shebang names no shell,
@@ -42,6 +42,7 @@ def launcher_text(interpreter: str, packages: str) -> str:
         head = f"#!/usr/bin/env -S '{quoted}' -IS"
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: this path is too long for a launcher")
+    packages = str(Path(host.__file__).parent.parent)
     values = {"HEAD": head, "PACKAGES": repr(packages), "PREFIX": repr(sys.prefix)}
     return fill_template("launcher", **values)["launcher"]
 
@@ -54,12 +55,8 @@ def is_of_other_version(path: str) -> bool:
     if not is_launcher(path):
         return False
     text = Path(path).read_text(encoding="utf-8", errors="surrogateescape")
-    body = launcher_text(sys.executable, _packages()).partition("\n")[2]
+    body = launcher_text(sys.executable).partition("\n")[2]
     return text.partition("\n")[2] != body  # the shebang may name python or python3
-
-
-def _packages() -> str:
-    return str(Path(host.__file__).parent.parent)
 
 
 def launcher_of(layout: Layout) -> str:
@@ -68,9 +65,8 @@ def launcher_of(layout: Layout) -> str:
 
 def write_launcher(path: str) -> None:
     """Write the launcher `path` atomically. Raises OSError or OperationError."""
-    text = launcher_text(sys.executable, _packages())
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_file(path, os.fsencode(text), 0o755)
+    write_file(path, os.fsencode(launcher_text(sys.executable)), 0o755)
 
 
 def ensure_launcher(path: str) -> bool:
