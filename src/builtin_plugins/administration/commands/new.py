@@ -49,9 +49,8 @@ def new_command(
 
 
 def _folder_files(word: str, lang: str, about: str) -> dict[str, str]:
-    script = fill_template(f"command-{lang}")
-    values = {"WORD": word, "SCRIPT": "".join(script)}
-    files = {**fill_template("command", ABOUT=about, **values), **script}
+    files = fill_template(f"command-{lang}")
+    files |= fill_template("command", WORD=word, ABOUT=about, SCRIPT="".join(files))
     return {f"/{name}": text for name, text in files.items()}
 
 
@@ -78,7 +77,7 @@ def _extension(name: str) -> str:
 
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
     """Make the category WORDS, and missing categories above it."""
-    _make(session, words, _category(words[-1], description))
+    _make(session, words, {"/category.json": _category(words[-1], description)})
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
@@ -132,15 +131,14 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | by
         at = os.path.join(at, left.pop(0))
     made = {f"{'/'.join(left)}{name}": content for name, content in files.items()}
     for count in range(1, len(left)):
-        [(name, text)] = _category(left[count - 1]).items()
-        made[f"{'/'.join(left[:count])}{name}"] = text
+        made[f"{'/'.join(left[:count])}/category.json"] = _category(left[count - 1])
     _write(at, made)
     session.show_lines("made", *(f"  {at}/{name}" for name in sorted(made)))
 
 
-def _category(word: str, about: str | None = None) -> dict[str, str]:
-    files = fill_template("category", WORD=word, ABOUT=about or f"What {word} is for")
-    return {f"/{name}": text for name, text in files.items()}
+def _category(word: str, about: str | None = None) -> str:
+    about = about or f"What {word} is for"
+    return fill_template("category", WORD=word, ABOUT=about)["category.json"]
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
