@@ -3,7 +3,6 @@
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -104,8 +103,7 @@ def is_checkout(root: str) -> bool:
         project = Path(root, "pyproject.toml").read_text(encoding="utf-8")
     except (OSError, ValueError):
         return False
-    named = f'^name = "{OWN_DISTRIBUTION}"$'
-    is_own = re.search(named, project, re.MULTILINE) is not None
+    is_own = f'name = "{OWN_DISTRIBUTION}"' in project.splitlines()
     return is_own and os.path.exists(os.path.join(root, ".git"))
 
 

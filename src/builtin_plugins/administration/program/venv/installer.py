@@ -20,11 +20,9 @@ INSTALLERS = ("pip", "uv")
 _HEAD, _TAIL = 200, 400  # characters shown from the start and end of a long error
 
 # Variables that would make pip or uv install into another environment.
-_ELSEWHERE = frozenset(
-    [
-        *("PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"),
-        *("UV_PYTHON", "UV_SYSTEM_PYTHON", "VIRTUAL_ENV"),
-    ]
+_ELSEWHERE = (
+    *("PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"),
+    *("UV_PYTHON", "UV_SYSTEM_PYTHON", "VIRTUAL_ENV"),
 )
 
 
