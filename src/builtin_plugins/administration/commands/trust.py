@@ -44,8 +44,6 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     if not os.path.isdir(project.commands_dir):
         remedy = f"a project is a directory that contains .{session.program}/commands/"
         raise OperationError(f"{root} is not a project", remedy)
-    for path in (root, project.commands_dir):
-        project.check(path)
     lines, hashes = introduction(project)
     if not yes:
         for line in lines:
