@@ -3,7 +3,6 @@
 import os
 from collections.abc import Generator, Iterable, Iterator
 from contextlib import suppress
-from functools import cache
 from operator import attrgetter
 
 from builtin_plugins.administration.commands.lint import rules
@@ -191,14 +190,12 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
 
     Paths below the current directory are relative to it.
     """
-    keys = cache(keys_of)
     found = set()
     for one in findings:
         at = one.problem
-        line, column = at.line, at.column or 1
-        if not line:
-            text, offsets = keys(at.path) if at.key else ("", {})
-            line, column = position_of_key(text, offsets, at.key)
+        line, column = at.line or 1, at.column or 1
+        if at.key and not at.line:
+            line, column = position_of_key(*keys_of(at.path), at.key)
         problem = Problem(_relative(at.path), at.text, at.remedy, at.key, line, column)
         found.add(one._replace(problem=problem))
     order = attrgetter("problem.path", "problem.line", "problem.column", "rule", "problem.message")
