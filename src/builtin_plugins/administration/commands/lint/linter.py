@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator
-from contextlib import suppress
 from operator import attrgetter
 
 from builtin_plugins.administration.commands.lint import rules
@@ -190,19 +189,14 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
 
     Paths below the current directory are relative to it.
     """
-    found = set()
+    found, here = set(), f"{os.getcwd()}/"
     for one in findings:
         at = one.problem
         line, column = at.line or 1, at.column or 1
         if at.key and not at.line:
             line, column = position_of_key(*keys_of(at.path), at.key)
-        problem = Problem(_relative(at.path), at.text, at.remedy, at.key, line, column)
+        path = at.path.removeprefix(here)
+        problem = Problem(path, at.text, at.remedy, at.key, line, column)
         found.add(one._replace(problem=problem))
     order = attrgetter("problem.path", "problem.line", "problem.column", "rule", "problem.message")
     return sorted(found, key=order)
-
-
-def _relative(path: str) -> str:
-    with suppress(OSError):
-        return path.removeprefix(f"{os.getcwd()}/")
-    return path
