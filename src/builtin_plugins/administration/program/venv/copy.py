@@ -102,11 +102,11 @@ def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
     with venv_lock(on_wait) as descriptor:
         copy = VenvCopy(copy_path(), descriptor)
         try:
-            _discard(copy.path)
+            shutil.rmtree(copy.path, ignore_errors=True)
             copy_directory(sys.prefix, copy.path, copy_function=os.link)
             yield copy
         finally:
-            _discard(copy.path)
+            shutil.rmtree(copy.path, ignore_errors=True)
 
 
 def drop_abandoned_copy() -> None:
@@ -114,7 +114,7 @@ def drop_abandoned_copy() -> None:
     path = copy_path()
     if os.path.isdir(path):
         with suppress(OperationError), venv_lock():
-            _discard(path)
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
@@ -124,15 +124,6 @@ def venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
     lock must be free. Raises OperationError if the other process keeps the lock.
     """
     return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), on_wait)
-
-
-def _discard(path: str) -> None:
-    """Remove a copy, even if a package's code has made directories in it read-only."""
-    shutil.rmtree(path, ignore_errors=True)
-    for directory, _, _ in os.walk(path):
-        with suppress(OSError):
-            os.chmod(directory, 0o700)
-    shutil.rmtree(path, ignore_errors=True)
 
 
 def _repoint_scripts(path: str, prefix: str) -> None:

@@ -12,8 +12,6 @@ import tarfile
 import time
 from pathlib import Path
 
-import pytest
-
 from testing import httpserver
 from testing.installation import Made, command
 from testing.machine import needs
@@ -585,26 +583,6 @@ def test_a_removal_that_is_killed(with_uv: Environment) -> None:
             assert plugin(made, "remove", "acme-cli").status == 0
         assert (registry(made), hidden(made)) == ({}, [])
         assert not (plugins / ".removed").exists()
-
-
-def test_a_read_only_directory_of_a_package_is_in_no_way(with_uv: Environment) -> None:
-    made = with_uv.made
-    if os.geteuid() != 0:
-        pytest.skip("needs root")
-    needs("setpriv")
-    setpriv = Path(str(shutil.which("setpriv")))
-    drop = ["--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
-    path = with_uv.acme("1.0")
-    assert plugin(made, "add", str(path)).status == 0
-    cache = with_uv.packages / "acme_cli/cache"
-    cache.mkdir()
-    (cache / "file").touch()
-    cache.chmod(0o555)
-    for words in (["remove", "acme-cli"], ["add", str(path)]):
-        run = [*drop, str(made.launcher), "self", "plugin", *words]
-        done = made.run(*run, executable=setpriv)
-        assert done.status == 0, done.stderr
-        assert not with_uv.stage.exists()
 
 
 DECLARES = """
