@@ -13,12 +13,11 @@ from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
 from builtin_plugins.administration.program.shipped_files import own_files, renew
-from builtin_plugins.administration.program.venv.copy import copy_path, venv_lock
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.plugins_folder.registry import REGISTRY, effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
-from host import HostError, OperationError, Problem, find_program, version_problem
+from host import HostError, Problem, find_program, version_problem
 from host.cli.ask_trust import project_contents
 from host.cli.contents import contents
 from host.cli.session import Session
@@ -156,15 +155,11 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
             f"{subject.call} self plugin list",
             partial(reconcile_if_free, subject.plugins_dir),
         )
-    left: list[str] = []
-    with suppress(OperationError, OSError), venv_lock():
-        left += filter(os.path.isdir, [copy_path()])
-    for command in subject.commands:
-        if command.definition.entrypoint == ENTRYPOINT:
-            left += abandoned(tool_settings_of(command, subject.environ).paths.install_dir)
-    for path in left:
-        text = f"{path} is left over from an interrupted change"
-        yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_path, path))
+    tools = [one for one in subject.commands if one.definition.entrypoint == ENTRYPOINT]
+    for tool in tools:
+        for path in abandoned(tool_settings_of(tool, subject.environ).paths.install_dir):
+            text = f"{path} is left over from an interrupted change"
+            yield finding(text, f"rm -r {shlex.quote(path)}", partial(remove_path, path))
 
 
 def projects(subject: Subject) -> Iterator[Finding]:

@@ -26,7 +26,7 @@ _START_SECONDS = 60.0  # time limit for one start of this program
 _VERSION = ("host", "--safe", "self", "version")
 
 
-def copy_path() -> str:
+def _copy_path() -> str:
     """Return the path for the copy of the environment that runs this program."""
     parent, name = os.path.split(sys.prefix)
     return os.path.join(parent, f".{name.lstrip('.')}.cli-stage")
@@ -99,8 +99,8 @@ def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
     `on_wait` is called with a message if another process holds the file lock.
     """
     check_venv()
-    with venv_lock(on_wait) as descriptor:
-        copy = VenvCopy(copy_path(), descriptor)
+    with _venv_lock(on_wait) as descriptor:
+        copy = VenvCopy(_copy_path(), descriptor)
         try:
             shutil.rmtree(copy.path, ignore_errors=True)
             copy_directory(sys.prefix, copy.path, copy_function=os.link)
@@ -111,13 +111,13 @@ def copied_venv(on_wait: OnWait) -> Iterator[VenvCopy]:
 
 def drop_abandoned_copy() -> None:
     """Remove the copy that an interrupted change left behind, unless another process uses it."""
-    path = copy_path()
+    path = _copy_path()
     if os.path.isdir(path):
-        with suppress(OperationError), venv_lock():
+        with suppress(OperationError), _venv_lock():
             shutil.rmtree(path, ignore_errors=True)
 
 
-def venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
+def _venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
     """Hold the file lock that all changes to the environment share.
 
     If another process holds the lock, `on_wait` is called with a message; without `on_wait`, the
