@@ -106,8 +106,5 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     if usual in environ.get("PATH", "").split(":"):
         make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
         return f"to put it on PATH: {make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
-    directory, name = os.path.split(launcher)
-    if os.path.realpath(f"{usual}/{name}") == os.path.realpath(launcher):
-        directory = usual
     start = "to put it on PATH, add this line to your shell's start-up file"
-    return f"{start}: export PATH={shlex.quote(directory)}:$PATH"
+    return f"{start}: export PATH={shlex.quote(os.path.dirname(launcher))}:$PATH"
