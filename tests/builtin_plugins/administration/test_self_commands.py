@@ -297,8 +297,8 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     assert f"to start it: '{target}/core/acme'\n" in first.stdout
     fresh = Made(target, target / "core" / "acme", made.home)
     assert fresh.run("--version").stdout == "Mine 9.9.9\n"
-    assert fresh.run("demo", "hello", "Ada").all == (0, "Hello, Ada!\n", "")
-    (target / "commands" / "demo" / "hello" / "main.sh").write_text("echo mine\n")
+    assert not (target / "commands").exists()
+    fresh.write({"commands/demo/hello.sh": "#!/bin/sh\necho mine\n"})
     again = made.run("self", "init", str(target), "--name", "acme")
     assert "all files exist already" in again.stdout
     assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout

@@ -120,12 +120,9 @@ def add_missing(root: str, program: str, without: Collection[Path] = ()) -> int:
     """Write the files that an installation lacks; return their number. Raises OSError.
 
     cli.json is written last. If it exists already, the user may have removed examples, so none are
-    written, unless cli.json is the only file. The paths in `without` are not written.
+    written. The paths in `without` are not written.
     """
     made, examples = 0, not os.path.lexists(os.path.join(root, CLI_JSON))
-    if not examples:
-        names = [*os.listdir(root), *os.listdir(os.path.join(root, "core"))]
-        examples = names == ["core", "cli.json"]
     for file in sorted(shipped_files(), key=lambda file: file.relative == CLI_JSON):
         wanted = examples or file.is_own or file.relative == GITIGNORE
         path = os.path.join(root, file.relative)
