@@ -9,11 +9,7 @@ from pathlib import Path
 
 from builtin_plugins.administration.commands.completion import uncompleted_shell
 from builtin_plugins.administration.pages import plural
-from builtin_plugins.administration.program.launcher import (
-    check_launcher,
-    ensure_launcher,
-    write_man_page,
-)
+from builtin_plugins.administration.program.launcher import ensure_launcher, write_man_page
 from builtin_plugins.administration.program.shipped_files import add_missing, check_program_name
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
@@ -58,8 +54,7 @@ def command(
     launcher = root / "core" / program
     root.mkdir(parents=True, exist_ok=True)
     with file_lock(os.path.realpath(root), session.messages.line):
-        check_launcher(str(launcher))
-        made = add_missing(str(root), program) + ensure_launcher(str(launcher))
+        made = ensure_launcher(str(launcher)) + add_missing(str(root), program)
     session.show_lines(
         f"{root}: {plural(made, 'file')} made" if made else f"{root}: all files exist already",
         *_next_steps(session, root, launcher),

@@ -74,19 +74,14 @@ def ensure_launcher(path: str) -> bool:
 
     Raises OSError, and OperationError if another file is at `path`.
     """
-    check_launcher(path)
     is_missing = not os.path.lexists(path)
     if is_missing:
         write_launcher(path)
-    record_installation(os.path.dirname(os.path.dirname(path)))
-    return is_missing
-
-
-def check_launcher(path: str) -> None:
-    """Raise OperationError if a file at `path` is not a launcher."""
-    if os.path.lexists(path) and not is_launcher(path, anywhere=True):
+    elif not is_launcher(path, anywhere=True):
         what = f"{path}: already exists and is not a launcher"
         raise OperationError(what, "move that file, or use --name")
+    record_installation(os.path.dirname(os.path.dirname(path)))
+    return is_missing
 
 
 def write_man_page(name: str) -> Path:
