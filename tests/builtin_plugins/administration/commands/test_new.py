@@ -147,3 +147,13 @@ def test_what_is_wrong_is_opened_to_be_corrected(install: Install) -> None:
     said = made.run("self", "edit", "a", "b", env=editor).stderr
     assert said.startswith(f"cli: warning: {made.root}/commands/a/b/command.json:1:14: expecting")
     assert made.run("self", "edit", "a", "../a/b", env=editor).status == 2
+
+
+def test_an_error_of_the_system_is_one_line(install: Install, tmp_path: Path) -> None:
+    made = install()
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    line = f"rmdir {gone}; exec {made.launcher} self new plugin p"
+    done = made.run("-c", line, executable="/bin/sh", cwd=gone)
+    assert (done.status, done.stdout) == (1, "")
+    assert done.stderr.endswith("cli: No such file or directory\n")
