@@ -86,9 +86,7 @@ def _definition(description: str | None, **more: Any) -> dict[str, Any]:
 
 def _just(path: Path, module: Any) -> Iterator[Recipe]:
     """Yield the recipes of `just --dump --dump-format json`, including those of modules."""
-    aliases: dict[str, list[str]] = {}
-    for alias in module["aliases"].values():
-        aliases.setdefault(alias["target"], []).append(alias["name"])
+    aliases = module["aliases"].values()
     for recipe in module["recipes"].values():
         if recipe["private"]:
             continue
@@ -96,7 +94,7 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
         definition = _definition(
             recipe["doc"],
             group=next((one["group"] for one in attributes if "group" in one), ""),
-            aliases=aliases.get(recipe["name"]),
+            aliases=[one["name"] for one in aliases if one["target"] == recipe["name"]],
             args=_just_arguments(recipe["parameters"]),
         )
         yield Recipe(recipe["namepath"], definition)
