@@ -66,12 +66,10 @@ def show_facts(session: Session, facts: Iterable[tuple[str, object]]) -> None:
     session.show("".join(lines))
 
 
-def columns(table: Iterable[Sequence[str]]) -> list[str]:
-    """Return the lines of a table with aligned columns, two spaces apart."""
+def columns(table: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a table with aligned columns, two spaces apart."""
     rows = [[printable(cell) for cell in row] for row in table]  # escapes change widths
     widths = [max(map(width_of, column)) for column in zip(*rows, strict=True)]
-    lines = []
     for row in rows:
         cells = zip(row, widths, strict=True)
-        lines.append("  ".join(cell + " " * (width - width_of(cell)) for cell, width in cells))
-    return [line.rstrip() for line in lines]
+        yield "  ".join(cell + " " * (width - width_of(cell)) for cell, width in cells).rstrip()

@@ -148,4 +148,4 @@ def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> l
         for mark, commands in groups.items()
         for words, one in sorted(commands, key=lambda one: one[0])
     ]
-    return columns(rows)
+    return [*columns(rows)]
