@@ -109,9 +109,9 @@ REFUSED = {
     "effects of a word": ([{"name": "a", "effects": "read"}], "args[0].effects", "a positional"),
     "unknown effects": ([{"name": "--a", "effects": "x"}], "args[0].effects", "read, change, des"),
     "conflict with nobody": (
-        [{"name": "--a", "conflicts": ["--b"]}], "args[0].conflicts", 'no other argument "--b"'),
+        [{"name": "--a", "conflicts": ["--b"]}], "args[0].conflicts", '"--b" is not the name'),
     "conflict with itself": (
-        [{"name": "--a", "conflicts": ["--a"]}], "args[0].conflicts", 'no other argument "--a"'),
+        [{"name": "--a", "conflicts": ["--a"]}], "args[0].conflicts", '"--a" is not the name'),
     "no pattern": ([{"name": "a", "pattern": "("}], "args[0].pattern", "invalid regular"),
     "pattern of a flag": ([{"name": "--a", "pattern": "x"}], "args[0].pattern", "a flag (an "),
     "secret flag": ([{"name": "--a", "secret": True}], "args[0].secret", "a flag (an "),

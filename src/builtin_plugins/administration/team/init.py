@@ -54,7 +54,8 @@ def init_from(
         atomic.make_directory(above)
         with staged_change(session, above, timeout) as tx:
             fetch(source, tx)
-            name = name or _own_name(tx.files, source) or session.program
+            own_name = _own_name(tx.files, source)  # also checks cli.json
+            name = name or own_name or session.program
             root = _root(session, directory, name)
             if not _has_config(root):
                 _make(source, root, name, tx, yes=yes)

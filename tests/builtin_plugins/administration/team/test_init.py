@@ -148,11 +148,12 @@ def test_a_directory_with_files_of_others_stays(team: Team, there: str) -> None:
         ({"core/cli.json": {**CLI, "plugins_dir": "../out"}}, "must be inside the installation"),
     ],
 )
+@pytest.mark.parametrize("words", [(), ("--name", "own")], ids=["", "named"])
 def test_a_source_that_is_none(
-    team: Team, tmp_path: Path, files: dict[str, str], text: str
+    team: Team, tmp_path: Path, files: dict[str, str], text: str, words: tuple[str, ...]
 ) -> None:
     source = write_tree(tmp_path / "source", files)
-    done = team.init(str(source))
+    done = team.init(str(source), *words)
     assert (done.status, done.stdout) == (1, "")
     assert text in done.stderr
     assert ".cli-stage" not in done.stderr
