@@ -80,7 +80,7 @@ def test_commands_of_the_table(tool: str, packages: Path, newer: Path, tmp_path:
     assert reader("cli --version") == "cli-host 0.1.0\n"
     [start] = re.findall("`(cli self init && .*?)`", PAGE.read_text())
     assert reader(start).splitlines()[-1].startswith("Hello, ")
-    assert "\nthe command on PATH: cli\n" in reader("cli self init")
+    assert "\nthe command on PATH that starts it, too: cli\n" in reader("cli self init")
     advice = "to put it on PATH: "
     for line in reader("cli self init ~/acme --name acme").splitlines():
         if line.startswith(advice):

@@ -16,7 +16,7 @@ def argument(name: str, description: str = "", **more: Any) -> dict[str, Any]:
 
 
 def text(name: str, value: str, description: str) -> dict[str, Any]:
-    """Return the declaration of an option that takes any text; the help shows it as `value`."""
+    """Return the declaration of an option that takes any text, shown as `value` in the help."""
     return argument(name, description, value=value, complete="none")
 
 
@@ -37,7 +37,7 @@ _HIDDEN = ("launcher", "news")
 FORMAT = argument("--format", value="FORMAT", choices=["text", "json"], default="text")
 YES = argument("--yes", "Do not ask.")
 TIMEOUT = {
-    **argument("--timeout", "Time limit for each download.", value="SECONDS", type="number"),
+    **argument("--timeout", "The time limit for each download.", value="SECONDS", type="number"),
     "pattern": "[0-9.]{1,6}",
     "default": "600",
 }
@@ -93,7 +93,7 @@ _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Update an earlier import, except scripts that you changed.")
 _EVERY = argument("--all", "Also show the variables that only your environment sets.")
 _SECRETS = argument("--show-secrets", "Do not mask the values of secrets.")
-_WHERE = argument("words...", "Category (default: the tool's name).", complete="none")
+_WHERE = argument("words...", "The category (default: the tool's name).", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
 _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 
@@ -127,7 +127,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         "Add a plugin from a directory, git, an archive, pip or a catalogue",
         _SOURCE,
         text("--ref", "REF", "A branch, tag or commit of a git repository."),
-        text("--name", "NAME", "Name of the plugin in this installation."),
+        text("--name", "NAME", "The name of the plugin in this installation."),
         text("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
         text("--prefix", "TEXT", "Add only scripts with the prefix TEXT; command names omit it."),
         text("--split", "TEXT", "The separator of the words in a script's name."),

@@ -14,7 +14,7 @@ from host.run.definition import WORD_RULE
 def left_out(node: FolderNode) -> Iterator[Finding]:
     """Yield the files in a category that look like scripts but are not commands.
 
-    In the folder of a script `main`, only other scripts named `main` are reported.
+    If the folder is a command that runs its script `main`, only other `main` scripts are reported.
     """
     with suppress(HostError, OSError):  # other checks report a broken folder
         category = node.category()
@@ -53,7 +53,7 @@ def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
 
 
 def _shadowed(node: FolderNode | None, words: list[str], path: str) -> Iterator[Finding]:
-    """Yield a finding if another file defines the command of the script `path`."""
+    """Yield a finding if another file defines the same command as the script `path`."""
     with suppress(HostError):
         for word in words:
             node = node and node.enter(word)

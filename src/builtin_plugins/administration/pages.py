@@ -32,9 +32,9 @@ class Finding(NamedTuple):
 
 
 def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Iterator[str]:
-    """Yield the lines of a page: each row is a heading, a text and its finding.
+    """Yield the lines of a page from rows of a heading, a text and the finding to show.
 
-    Adjacent rows with the same heading share it. The remedy follows the text.
+    Adjacent rows with the same heading stand below one heading. Each remedy follows its text.
     """
     for heading, group in groupby(rows, lambda row: row[0]):
         yield terminal.styled(printable(heading), "heading")

@@ -320,12 +320,13 @@ def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_pa
     path = {"PATH": f"{there}:{os.environ['PATH']}"}
     target = tmp_path / "new"
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    start = f"\n{there}/acme is another acme; to put this one on PATH as NAME: "
+    start = f"\n{there}/acme is another program; to put this one on PATH as NAME: "
     assert f"{start}ln -s {target}/core/acme ~/.local/bin/NAME\n" in shown
     (there / "acme").unlink()
     (there / "acme").symlink_to(target / "core" / "acme")
     shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    assert "\nthe command on PATH: acme\nnext: acme self new command team hello\n" in shown
+    start = "\nthe command on PATH that starts it, too: acme\n"
+    assert f"{start}next: acme self new command team hello\n" in shown
     for shell, offered in (("/bin/zsh", True), ("/bin/tcsh", False)):
         env = {**path, "SHELL": shell}
         shown = made.run("self", "init", str(target), "--name", "acme", env=env).stdout

@@ -33,7 +33,7 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
-    """Return the start-up file that loads completion; fish has one file per program."""
+    """Return the start-up file that loads completion; for fish, a file only for `program`."""
     if shell == "fish":
         config = environ.get("XDG_CONFIG_HOME") or os.path.join(home(environ), ".config")
         return os.path.join(config, "fish", "completions", f"{program}.fish")
@@ -51,13 +51,13 @@ def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
-    """Return the caller's shell if completion of `program` can be added to it, or "" if not."""
+    """Return the caller's shell if it can complete `program`, but does not yet; otherwise ""."""
     shell = os.path.basename(environ.get("SHELL", ""))
     return shell if shell in SHELLS and not completes(shell, program, environ) else ""
 
 
 def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> None:
-    """Add completion for new shells if it should be `present`, else remove it. Raises OSError."""
+    """Add completion for new shells if `present` is true, or remove it if not. Raises OSError."""
     path = start_up_file(shell, program, environ)
     line, lines = _line(shell, program) + b"\n", []
     with suppress(FileNotFoundError):

@@ -135,7 +135,7 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
 
 
 def _mark(file: Path, code: str) -> str:
-    """Return the comment above `code`; its checksum shows whether the user changed the code."""
+    """Return the comment to write above `code`; its checksum later shows if the code changed."""
     checksum = hashlib.sha256(code.encode()).hexdigest()[:16]
     return f"# Written by `self import` from {json.dumps(file.name)}: {checksum}"
 

@@ -68,11 +68,11 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
     # The script that pip installed uses the installation of the same name in the data directory.
     usual = session.layout.default and (session.program, session.layout.root) == (name, str(root))
     if found and (usual or os.path.realpath(found) == os.path.realpath(launcher)):
-        yield f"the command on PATH: {name}"
+        yield f"the command on PATH that starts it, too: {name}"
         path = name
     elif found:
         link = f"ln -s {path} ~/.local/bin/NAME"
-        yield f"{found} is another {name}; to put this one on PATH as NAME: {link}"
+        yield f"{found} is another program; to put this one on PATH as NAME: {link}"
     else:
         yield to_path(str(launcher), session.environ)
     if shell := uncompleted_shell(name, session.environ):
@@ -82,7 +82,7 @@ def _next_steps(session: Session, root: Path, launcher: Path) -> Iterator[str]:
 
 
 def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
-    """Yield advice to link the man page if ~/.local/bin is on PATH and `man` finds no page."""
+    """Yield how to link the man page if ~/.local/bin is on PATH and `man` finds no page."""
     pages = os.path.join(home(environ), ".local", "share", "man", "man1")
     path = environ.get("PATH", "").split(":")
     is_found = f"{sys.prefix}/bin" in path or os.path.lexists(f"{pages}/{name}.1")
@@ -96,7 +96,7 @@ def _man_page(name: str, environ: Mapping[str, str]) -> Iterator[str]:
 
 
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:
-    """Return the advice for putting a launcher on PATH."""
+    """Return advice on how to put a launcher on PATH."""
     usual = f"{home(environ)}/.local/bin"
     if usual in environ.get("PATH", "").split(":"):
         make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "

@@ -144,7 +144,8 @@ def _category(word: str, about: str | None = None) -> str:
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
     """Write all files or none, as one new file or directory in `directory`. Raises OperationError.
 
-    Text with a shebang becomes executable, and so does `bytes`, the content of a user's script.
+    A file becomes executable if its text has a shebang, or if its content is `bytes`, which is that
+    of a user's script.
     """
     [top] = {name.partition("/")[0] for name in files}
     target = os.path.join(directory, top)

@@ -77,7 +77,7 @@ def _versions(session: Session, seconds: float) -> tuple[str, str]:
 
 
 def _update_package(layout: Layout, tx: Transaction) -> None:
-    """Update an installed package: pip upgrades a copy of the environment."""
+    """Update an installed package: pip upgrades a copy of the environment, which is swapped in."""
     copy = tx.copy_venv()
     copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
     check_starts(copy.python, "the new version")
@@ -90,8 +90,8 @@ def _update_checkout(layout: Layout, tx: Transaction) -> None:
     """Update a checkout in which install.sh made a .venv.
 
     The new commit is installed into a copy of .venv; the copy is swapped in, then the files are
-    fast-forwarded. If the process is killed in between, the new program runs with the old files;
-    the next update starts from the old files and updates them, too.
+    fast-forwarded. If the process is killed in between, the new program runs with the old files
+    until the next update, which also updates the files.
     """
     git = tx.git(layout.root)
     _, old, new = fetch_newest(git)

@@ -19,12 +19,12 @@ from host.run.lock import Lock
 
 
 def check_collisions(session: Session, found: PluginContents, *, force: bool) -> None:
-    """Raise PluginError if an existing command has or hides the name of a command in `found`.
+    """Raise PluginError if a command in `found` collides with an existing command.
 
-    Commands that this plugin had before are ignored. With `force`, only a warning is printed,
-    unless the plugin would replace the existing command. With or without `force`, an entry point
-    with the name of one in another package raises PluginError, because only one of the two can be
-    loaded.
+    Two commands collide if they have the same words, or if the existing one has only the first
+    words of the new one. Commands that this plugin had before are ignored. With `force`, only a
+    warning is printed, unless the plugin would replace the existing command. PluginError is always
+    raised if another package has an entry point of the same name: only one of them can be loaded.
     """
     lock, entry = session.lock_without_hooks, found.entry
     for name in found.names:
@@ -118,11 +118,12 @@ def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force:
 def _taken(
     words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
 ) -> dict[str, bool]:
-    """Return a line of text for each of the new commands `words` that is already taken.
+    """Return the collisions of the new commands `words` with existing commands or reserved words.
 
-    Each line is mapped to whether the existing command would still run, as `is_kept` determines. A
-    reserved word is taken. So is a command below an existing one, because the existing command
-    gets the remaining words as arguments. `others` is the lock without this plugin.
+    A key is the line of text that describes a collision. Its value is True if the existing command
+    would still run, as `is_kept` determines. A new command below an existing one collides, too,
+    because the existing one gets the remaining words as arguments. `others` is the lock without
+    this plugin.
     """
     before, taken = Catalog(others), {}
     for one in sorted(words):

@@ -34,7 +34,7 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
 
 
 def ensure_built(staged: PluginContents, tx: Transaction, *, yes: bool) -> PluginContents:
-    """Return the staged version; if it has no wheel, ask the user, then build one.
+    """Return the staged version; if it has no wheel, build one after the user agrees.
 
     Raises OperationError if the user does not agree.
     """
@@ -63,9 +63,9 @@ def install(
     the registry that a team shares. Returns False, and changes nothing, if another process has just
     installed the same version.
 
-    Raises HostError if a package breaks this program or overrides commands of other plugins (for
-    other kinds, the caller has called `check_collisions`), or if the name of a `new` plugin is
-    taken.
+    Raises HostError if the name of a `new` plugin is taken, or if a package breaks this program or
+    overrides commands of other plugins. For plugins of other kinds, the caller has already called
+    `check_collisions`.
     """
     source, wanted = make_source(entry), (*entry.source_and_ref, entry.version_dir)
     source.prepare_install(tx, force=force)
@@ -95,7 +95,7 @@ def install(
 
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
-    """Move the staged version, if any, to the kept versions, with a file that has its entry."""
+    """Move the staged version, if any, into `.versions`, with a file that contains its entry."""
     if os.path.isdir(tx.files):
         store = store_of(tx.plugins_dir, entry.name)
         version = os.path.dirname(tx.files)

@@ -21,9 +21,9 @@ class KnownPlugin(Record):
 
     `entry` is generated if the registry has none. `reason` explains the state.
 
-    `state` is enabled, disabled, missing or broken. `root` is its directory, or "" for a
-    distribution. `in_lock` has its entry points or its hooks file, as the lock records them. `own`
-    has the commands that it declares.
+    `state` is enabled, disabled, missing or broken. `root` is the plugin's directory, or ""
+    for a distribution. `in_lock` has the plugin's entry points or its hooks file, as the lock
+    records them. `own` has the commands that the plugin declares.
     """
 
     entry: Entry
@@ -69,7 +69,8 @@ class KnownPlugin(Record):
 def inventory(session: Session, *, python: bool = True) -> list[KnownPlugin]:
     """Return all plugins, those of the registry first; no code of a directory plugin is run.
 
-    Without `python`, no package's code is run either; plugins may then lack commands and reasons.
+    Without `python`, no package's code is run either; some commands and some reasons why a
+    plugin is broken may then be missing.
     """
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)

@@ -97,13 +97,13 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
 
 
 def read_commands(*trees: Tree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
-    """Return the commands in `trees`, keyed by their words, and the problems in invalid ones."""
+    """Return the commands in `trees` by their words, and the problems in invalid definitions."""
     found = contents(Catalog(Lock(list(trees))), (), deep=True)
     return {one.words: one.definition for one in found.commands}, tuple(found.problems)
 
 
 def scan_python(code: bytes) -> tuple[tuple[str, ...], tuple[Words, ...]]:
-    """Return the hooks and the literal words of commands in Python code, without running it."""
+    """Find hooks, and the words of commands written as literals, in Python code; do not run it."""
     text = code.decode("utf-8", "replace")
     marked = _HOOK.findall(text)
     declared = [tuple(_LITERAL.findall(words)) for words in _DECLARATION.findall(text)]
@@ -188,7 +188,7 @@ def _of_distribution(found: Any, entry: Entry) -> PluginContents:
 
 
 def relocated(problem: Problem, root: str, called: str) -> Problem:
-    """Return `problem` with the name `called` in place of the directory `root`."""
+    """Return `problem` with the name `called` before its path, which becomes relative to `root`."""
     if root == called:
         return problem
     path = "" if problem.path == root else problem.path.removeprefix(f"{root}/")
@@ -205,7 +205,8 @@ def refuse_package(
 ) -> None:
     """Raise PluginError if the directory `root` is a Python package, not a directory plugin.
 
-    `address` is the directory's repository in pip's form, or "" for none.
+    `address` is the address of the directory's git repository, as pip expects it after `git+`, or
+    "" if there is no repository.
 
     A directory without plugin.json is a package if pip could install it and if it declares an entry
     point for plugins or contains no commands.

@@ -57,7 +57,7 @@ def plan_lines(before: PluginContents | None, after: PluginContents) -> list[str
     lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
     lines += [f"commands: {len(commands)}{more}", *command_lines({" ": commands.items()})]
     if after.left_out:
-        lines.append(f"files left out: {len(after.left_out)}")
+        lines.append(f"files that are not commands: {len(after.left_out)}")
         lines += [f"    {one}" for one in after.left_out[:_MOST_LEFT_OUT]]
     uses = _uses(commands) | _uses_of_python(after)
     return lines + [f"{what}: {', '.join(names)}" for what, names in uses.items() if names]
@@ -66,9 +66,9 @@ def plan_lines(before: PluginContents | None, after: PluginContents) -> list[str
 def change_lines(
     title: str, old: _Commands, new: _Commands, used: _Uses = _NONE, uses: _Uses = _NONE
 ) -> list[str]:
-    """Return `title`, a line for each changed command, and lines for newly used variables etc.
+    """Return `title`, a line for each changed command, and lines for new variables and the like.
 
-    `used` and `uses` list other things that the old and the new version use, such as hooks.
+    `used` (old version) and `uses` (new version) list what the plugin itself uses, such as hooks.
     """
     groups = {
         "+": [one for one in new.items() if one[0] not in old],

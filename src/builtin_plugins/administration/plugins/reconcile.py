@@ -1,9 +1,10 @@
 """Keep the links and versions in `plugins/` consistent with the registry.
 
-If `plugins/` and the registry differ, the registry is right. A change adds a version, points the
-link to it and writes the registry last; a removal marks its entry first. So an interrupted change
-leaves the old registry or the new one. `reconcile` then repairs links and versions, removes staging
-directories, and adds entries for directories that the user put into `plugins/`.
+If `plugins/` and the registry differ, the registry takes precedence. A change adds a version,
+points the link to it and writes the registry last; a removal marks its entry first. So an
+interrupted change leaves the old registry or the new one. `reconcile` then repairs links and
+versions, removes staging directories, and adds entries for directories that the user put into
+`plugins/`.
 """
 
 import json
@@ -44,8 +45,8 @@ REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
 def exclusive(plugins_dir: str, on_wait: OnWait | None = None) -> AbstractContextManager[int]:
     """Hold the file lock on `plugins/`.
 
-    If another process holds the lock, `on_wait` is called with a message; without `on_wait`, the
-    lock must be free. Raises OperationError if the other process keeps the lock.
+    Raises OperationError if another process holds the lock. With `on_wait`, the function first
+    waits for the lock, and calls `on_wait` with a message.
     """
     return file_lock(os.path.realpath(plugins_dir), on_wait)
 

@@ -34,7 +34,7 @@ def command(session: Session, fix: bool, format: str) -> int:
     """Check this installation and print a remedy for each problem.
 
     The exit status is 1 if an error remains. Hints, such as missing completion, leave it at 0.
-    The check sources settings.conf and queries the plugins, except with --safe.
+    Without --safe, the checks source settings.conf and may run plugins' Python code.
     """
     subject = Subject(session)
     found = [*_examine(subject, fix=fix)]
@@ -103,7 +103,7 @@ def launcher(subject: Subject) -> Iterator[Finding]:
 
 
 def on_path(subject: Subject) -> Iterator[Finding]:
-    """Yield a hint if the program's name does not start this installation."""
+    """Yield a hint if calling the program by its name does not start this installation."""
     path = launcher_of(subject.layout)
     if subject.layout.default or path not in subject.launchers:
         return
@@ -135,7 +135,7 @@ def programs(subject: Subject) -> Iterator[Finding]:
 
 
 def requirements(subject: Subject) -> Iterator[Finding]:
-    """Yield a finding, with a run's error, for each command whose `requires` is not satisfied.
+    """Yield the error that a run would report for each command with unsatisfied `requires`.
 
     The programs are looked up on the PATH that the command gets; in safe mode, on the caller's
     PATH.

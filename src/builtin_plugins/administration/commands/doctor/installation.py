@@ -83,7 +83,7 @@ def files(subject: Subject) -> Iterator[Finding]:
 
 
 def settings(subject: Subject) -> Iterator[Finding]:
-    """Yield the problems in settings.conf, which is sourced as in a run, except in safe mode."""
+    """Yield the problems in settings.conf; outside safe mode, it is sourced to find them."""
     session, root, file = subject.session, subject.layout.root, subject.layout.settings_file
     for path in (os.path.join(root, name) for name in _UNREAD_SETTINGS):
         if os.path.isfile(path):

@@ -62,7 +62,7 @@ class Lint:
         yield from self._shadowed(projects)
 
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
-        """Yield a finding for each command that another hides: a hint if it is in a project."""
+        """Yield a finding for each hidden command; a hidden one in a project is only a hint."""
         catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
         roots = tuple(f"{one.root}/" for one in projects)
         found = contents(catalog, (), deep=True)
@@ -136,7 +136,7 @@ class Lint:
             pending += reversed(inside.values())
 
     def _node(self, node: FolderNode) -> Generator[Finding, None, Definition | None]:
-        """Check the category and the command at a node; return the command."""
+        """Check the category and the command that a node defines; return the command, if valid."""
         command = None
         for read in (node.category, node.command):
             try:

@@ -50,8 +50,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     plugins/registry.local.json. With --team, it is recorded in the shared registry.json.
 
     The new commands and Python hooks are shown first, without running the plugin's code.
-    In a terminal, you are then asked whether to add the plugin; without one, it is added
-    at once.
+    On a terminal, you are then asked whether to add the plugin; without a terminal, it is
+    added at once.
     """
     site = "gitlab" if gitlab else "bitbucket" if bitbucket else ""
     if listed := listed_plugin(session, source, timeout):
@@ -117,9 +117,9 @@ def _add_staged(
 def _former(session: Session, wanted: Entry) -> Entry | None:
     """Return the entry in the registry that adding `wanted` would replace, or None.
 
-    The entry is found by the name of `wanted` or, if that is "", by its source and ref; the plugin
-    must then be installed. Raises PluginError if the entry of this name has another source or ref,
-    unless both are packages.
+    If `wanted` has a name, the entry is found by this name; otherwise, it is found by source and
+    ref, among the installed plugins. Raises PluginError if the entry of this name has another
+    source or ref, unless both entries are packages.
     """
     entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:

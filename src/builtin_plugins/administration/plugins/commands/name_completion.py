@@ -8,7 +8,7 @@ from host.run.json_file import read_json
 
 
 def plugin_names(_given: object, completer: Completer) -> Offer:
-    """Return the names of the directories in `plugins/`, and of packages with a kept version."""
+    """Return the names of the plugins with a directory in `plugins/` or `plugins/.versions/`."""
     names, plugins_dir = set(), completer.installation.plugins_dir
     # Not `directory.VERSIONS`, because importing that module takes 8 ms.
     for directory in (plugins_dir, f"{plugins_dir}/.versions"):

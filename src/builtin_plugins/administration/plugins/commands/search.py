@@ -12,7 +12,7 @@ def command(session: Session, text: tuple[str, ...], format: str, timeout: float
     """Find plugins with TEXT in their name, description, owner or source.
 
     If TEXT has several words, all of them must match; case is ignored. Without TEXT, all
-    plugins are shown. A plugin without a version (-) cannot be added by its name.
+    plugins are shown. A plugin whose version is shown as - cannot be added by name.
     """
     if not session.installation.config.catalogues:
         add = 'add "team": {"catalogue": ["https://…/catalogue.json"]}'

@@ -22,8 +22,8 @@ def command(
 
     A plugin from a git repository stays on its branch. A plugin that was added at a
     tag, a commit or an exact version, or with a checksum, keeps its version. The
-    changes are shown first: new and removed commands, new commands with sudo, new
-    variables.
+    changes are shown first: new and removed commands, new commands that use
+    sudo, new variables.
     """
     change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
     if failed := for_each(session, _chosen(session, names), change):
@@ -67,5 +67,5 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
 
 
 def _identity(entry: Entry) -> str:
-    """Return what distinguishes one version of a plugin from another."""
+    """Return the commit, version or checksum that identifies a version of a plugin."""
     return entry.commit or (entry.version if entry.is_package else entry.sha256)

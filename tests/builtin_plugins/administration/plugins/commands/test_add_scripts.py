@@ -40,7 +40,8 @@ def test_scripts_without_any_definition(install: Install, tmp_path: Path, kind: 
     added = plugin(made, "add", _source(kind, tmp_path), "--name", "tools")
     assert (added.status, added.stderr) == (0, "")
     assert "\ncommands: 5\n" in added.stdout
-    left_out = "files left out: 1\n    lib.sh: it is not executable and has no shebang\n"
+    left_out = "files that are not commands: 1\n"
+    left_out += "    lib.sh: it is not executable and has no shebang\n"
     assert left_out in added.stdout
     assert registry(made)["tools"]["scripts"] == {}
     assert made.run("tool", "a").all == (0, "tool [a]", "")
@@ -55,7 +56,7 @@ def test_prefix_and_split(install: Install, tmp_path: Path, kind: str) -> None:
     assert (added.status, added.stderr) == (0, "")
     assert "\ncommands: 2\n    db       Show the databases.\n    db copy\n" in added.stdout
     assert (
-        "files left out: 4\n"
+        "files that are not commands: 4\n"
         "    acme: its name does not begin with acme-\n"
         "    acme-x-.sh: its name is not a valid command name\n"
         "    lib.sh: its name does not begin with acme-\n"
