@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 @hookimpl
 def is_installed(command: Command) -> bool | None:
-    """Return whether the command's `installed_when` is true.
+    """Return whether the path or program in the command's `installed_when` exists.
 
-    The default condition is that PATH has a program with the command's name.
+    By default, look on PATH for a program with the last word of the command.
     """
     condition = command.definition.installed_when
     if "path" in condition:

@@ -32,7 +32,7 @@ class Tool(NamedTuple):
 
     name     its program, and the default category of its recipes
     files    a regular expression for the names of its files
-    read     turns the file's text or the printed listing into recipes; also gets the file's path
+    read     a function that gets the file's path and its text or listing, and yields recipes
     call     a template, for `str.format`, of the command line that runs a recipe
     listing  the command line that prints its recipes as JSON, or "" if its file is read as text
     """

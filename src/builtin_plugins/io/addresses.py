@@ -70,7 +70,7 @@ def fetchable(text: str) -> Address:
     if address is None or address.scheme not in ("https", "http"):
         raise OperationError(f"{bare_address(text)}: not an https address")
     if address.scheme == "http" and not _LOOPBACK.fullmatch(address.host):
-        raise OperationError(f"{bare_address(text)}: use https (http only for this machine)")
+        raise OperationError(f"{bare_address(text)}: use https; http is only for localhost")
     return address
 
 
@@ -96,7 +96,7 @@ def bare_address(text: str) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """Return an address without its password, token, fragment and any query with secrets.
+    """Return an address without password, token and fragment, and without a query that has secrets.
 
     The user of an ssh address is not secret and stays. Raises UsageError for an invalid address.
     """

@@ -27,7 +27,7 @@ _CHUNK = 1 << 18
 _NAME_BYTES, _PATH_BYTES = 255, 1024
 _LINK_HOPS = 40  # the kernel's limit
 _UNIX = 3  # the zip format's number for Unix, whose entries have file modes
-_BROKEN = (
+_BROKEN = (  # what the standard library raises for a damaged archive
     *(tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError),
     *(EOFError, ValueError, OverflowError, RecursionError, NotImplementedError),
 )
@@ -85,7 +85,7 @@ def extract(
 
 
 def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
-    """Yield the members of an archive in stored order. Raises OperationError or one of _BROKEN."""
+    """Yield the members in stored order. A damaged archive may also raise one of `_BROKEN`."""
     is_zip = file.read(2) == b"PK"
     file.seek(0)
     if is_zip:

@@ -51,7 +51,7 @@ def login_of(address: str) -> dict[str, str]:
 
 @dataclass
 class Git:
-    """git in one directory.
+    """A callable that runs git in `directory`.
 
     `login` has the environment variables from `login_of`, with which git logs in to a server. Each
     call may take at most `seconds`.
@@ -167,7 +167,7 @@ def check_fast_forward(
 def fast_forward(git: Git, old: str, new: str) -> None:
     """Fast-forward the checkout from the commit `old` to `new`.
 
-    The caller has called `check_fast_forward`. After an error, the files are unchanged.
+    Call `check_fast_forward` first. After an error, the files are unchanged.
     """
     try:
         git("merge", "--ff-only", "--quiet", new)

@@ -32,8 +32,9 @@ class DirectoryPlugin(Record):
     """A plugin's directory `root`, and its entry, completed from plugin.json.
 
     `tree` is the directory that contains the categories. `hooks_file` is a Python file with
-    hooks, or "" for none. `scripts` is None if only folders are commands; otherwise, it may have
-    the keys "prefix" and "split". `problem` is the reason why the plugin is ignored, or None.
+    hooks, or "" for none. `scripts` is an object with the optional keys "prefix" and "split", or
+    None if single script files are not commands. `problem` is the reason why the plugin is
+    ignored, or None.
     """
 
     entry: Entry
@@ -55,9 +56,9 @@ class DirectoryPlugin(Record):
 def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.
 
-    A name and scripts in `entry` take precedence. Raises HostError, which names the file and the
-    key, for an invalid value, for a path outside the plugin, and if this program is older than
-    `min_version`.
+    Only the name and `scripts` of `entry`, if set, take precedence over plugin.json. Raises
+    HostError, which names the file and the key, for an invalid value, for a path outside the
+    plugin, and if this program is older than `min_version`.
     """
     path, scripts = os.path.join(root, MANIFEST), entry.scripts
     with suppress(FileNotFoundError):
@@ -113,7 +114,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
 
 
 def read_kept_entry(version: str) -> Entry | None:
-    """Return the entry in the directory `version`, or None if this program did not make it."""
+    """Return the entry in a version's directory, or None for a directory of the user."""
     try:
         entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
     except (HostError, OSError):

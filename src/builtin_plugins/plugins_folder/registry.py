@@ -200,9 +200,9 @@ def local_path(plugins_dir: str) -> str:
 
 
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
-    """Return the registry with the changes in the local file, or only the content of `file`.
+    """Return the registry, changed by registry.local.json, or only the content of `file`.
 
-    Without a file, the registry is empty. Raises HostError if a file is unreadable or invalid.
+    If the files do not exist, the result is empty. Raises HostError for an invalid file.
     """
     if file is not None:
         return Registry(file, _read(file))

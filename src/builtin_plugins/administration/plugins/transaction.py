@@ -1,7 +1,7 @@
 """A change to plugins: a staging directory, and exclusive access to the registry.
 
 staged_change         yields a staging directory anywhere; locks nothing, commits nothing
-begin_transaction     cleans up under the file lock, and then yields a staging directory in
+begin_transaction     removes leftovers under the file lock, and then yields a staging directory in
                       `plugins/`; the `with` block holds no lock, so that downloads and questions
                       block nobody
 commit_transaction    holds the file lock during the `with` block and commits at its end, by writing
@@ -84,7 +84,7 @@ def staged_change(session: Session, directory: str, seconds: float) -> Iterator[
 
 @contextmanager
 def begin_transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
-    """Remove the leftovers of interrupted changes, then yield a change in `plugins/`.
+    """Remove the leftovers of interrupted changes, then yield a transaction staged in `plugins/`.
 
     `plugins/` is locked during the removal, but not in the block. The end of the block commits
     nothing: see `commit_transaction`.

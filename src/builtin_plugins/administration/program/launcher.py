@@ -85,9 +85,10 @@ def ensure_launcher(path: str) -> bool:
 
 
 def write_man_page(name: str) -> Path:
-    """Write a program's man page from the package's page, if there is one; return its path.
+    """Write the man page of the program `name`, and return its path. Raises OSError.
 
-    `release/share.py` prints the name in bold, so only names in bold are replaced. Raises OSError.
+    The text is the man page of `cli` with each "cli" in bold replaced: `release/share.py` prints
+    the program's name in bold. If that page is missing, nothing is written.
     """
     pages = Path(sys.prefix, "share", "man", "man1")
     shipped, page = pages / "cli.1", pages / f"{name}.1"

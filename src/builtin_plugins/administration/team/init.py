@@ -46,7 +46,7 @@ def init_from(
     yes: bool,
     timeout: float,
 ) -> None:
-    """Make an installation from SOURCE, or complete the one that was made from it before."""
+    """Make an installation from SOURCE, or complete one that was made from SOURCE before."""
     source = team_source(text)
     root = _root(session, directory, name)
     if not (directory or name) or not _has_config(root):
@@ -86,7 +86,7 @@ def _root(session: Session, directory: str | None, name: str | None) -> str:
 
 
 def _own_name(root: str, source: PluginSource) -> str:
-    """Return the name in the source's cli.json, in lower case, or "" if no program can have it."""
+    """Return the name in the source's cli.json, in lower case, or "" for no valid name."""
     path = _config_file(root)
     if not _has_config(root):
         return ""
@@ -140,7 +140,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
     """Add missing files: the launcher, the library, cli.json and git's ignore patterns."""
     root, launcher = tx.files, os.path.join(tx.files, "core", name)
     if os.path.lexists(launcher):
-        what = f"{source.entry.source}: core/{name} is in the way of this machine's launcher"
+        what = f"{source.entry.source}: contains core/{name}, which the new launcher would replace"
         raise OperationError(what, f"run git rm core/{name} in the source, or use --name")
     for one in ("core", "commands", "plugins"):
         os.makedirs(os.path.join(root, one), exist_ok=True)

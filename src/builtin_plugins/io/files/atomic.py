@@ -57,8 +57,8 @@ def _set_mode(path: str, descriptor: int, mode: int | None) -> None:
 def make_directory(path: str, mode: int | None = None, undo: ExitStack | None = None) -> None:
     """Make the directory `path` and its missing parents. Raises OSError.
 
-    Without `mode`, they get the mode of the nearest existing parent. `undo` removes the new
-    directories that are empty.
+    Without `mode`, they get the mode of the nearest existing parent. `undo` gets steps that
+    remove the new directories if they are empty.
     """
     above = os.path.dirname(path)
     if os.path.isdir(path):
@@ -90,7 +90,7 @@ def write_link(path: str, target: str) -> None:
 
 @contextmanager
 def _successor(path: str) -> Iterator[str]:
-    """Yield the temporary path for the replacement of `path`; errors name `path` itself."""
+    """Yield `temporary(path)`, then remove any file there; an OSError names `path` instead."""
     beside = temporary(path)
     discard(beside)
     try:

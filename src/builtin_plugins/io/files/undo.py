@@ -11,7 +11,7 @@ from host import HostError, OperationError
 
 @contextmanager
 def os_errors_explained(otherwise: object = "") -> Iterator[None]:
-    """Turn an OSError into an OperationError that names the error's file, or else `otherwise`."""
+    """Turn an OSError into an OperationError that names its file, or `otherwise` if it has none."""
     try:
         yield
     except OSError as failure:

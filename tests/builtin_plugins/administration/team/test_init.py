@@ -109,7 +109,7 @@ def test_a_tracked_launcher_is_not_used(team: Team) -> None:
     done = team.init()
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
-        f"cli: {team.repository.url}: core/acme is in the way of this machine's launcher; "
+        f"cli: {team.repository.url}: contains core/acme, which the new launcher would replace; "
         "run git rm core/acme in the source, or use --name\n"
     )
     assert not team.root.exists()

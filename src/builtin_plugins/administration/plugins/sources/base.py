@@ -72,7 +72,7 @@ class PluginSource:
 
     @property
     def argument(self) -> str | None:
-        """Return the SOURCE that `checked_entry` checks, or None if no check is necessary."""
+        """Return the entry's source as the argument SOURCE, or None if it needs no check."""
         return self.entry.source or None
 
     @property

@@ -62,7 +62,7 @@ def git_address(text: str) -> str:
     """Return the URL `text` without the prefix `git+`. Raises UsageError if git cannot fetch it."""
     address = text[len("git+") :] if text.lower().startswith("git+") else text
     if address.partition("://")[0].lower() not in _SCHEMES:
-        what = "git takes only https, ssh, git and file addresses"
+        what = "use an https, ssh, git or file address"
         raise UsageError(f"{masked_text(address)}: {what}")
     return address
 
@@ -97,9 +97,10 @@ def read_file(git: Git, address: str, name: str) -> bytes:
 
 
 def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
-    """Return the commit (or its first digits) of `ref`, and whether `ref` is a tag or commit.
+    """Return the commit of `ref`, and whether `ref` is a tag or commit.
 
-    If `ref` is "", the commit is that of the default branch.
+    If `ref` is "", the commit is that of the default branch. An abbreviated commit is returned
+    unchanged.
     """
     if _COMMIT.match(ref):
         return ref, True
@@ -121,7 +122,9 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
 
 
 def _fetch_objects(git: Git, address: str, commit: str) -> str:
-    """Fetch a commit, with all branches and tags if necessary; return the commit's full hash."""
+    """Fetch a commit; return its full hash.
+
+    All branches and tags are fetched if the commit is abbreviated or cannot be fetched alone."""
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
         with suppress(OperationError):  # a server may offer only branches and tags
@@ -142,7 +145,7 @@ def write_commit(
     """Write the files of `commit` into the new directory `target`; folders of submodules are empty.
 
     `git` runs in a bare repository that this program made; this function sets the repository's git
-    attributes. Raises OperationError with the repository's name `called` and the file.
+    attributes. The message of an OperationError begins with the repository's name `called`.
     """
     packed = Path(git.directory, "files.tar")
     Path(git.directory, "info").mkdir(exist_ok=True)

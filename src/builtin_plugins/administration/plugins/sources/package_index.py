@@ -58,7 +58,7 @@ def build(wanted: Requirement, sha256: str, tx: Transaction) -> tuple[str, str]:
     else:
         file = _resolved(wanted, tx.installer).get("sdist")
         if not file:
-            raise OperationError(f"{wanted}: no wheel for this machine and no source distribution")
+            raise OperationError(f"{wanted}: has no source distribution or wheel for this machine")
         sdist, digest = _fetch(file, sha256, directory, tx)
     return build_from(sdist, tx), digest
 

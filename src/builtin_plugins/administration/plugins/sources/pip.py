@@ -145,7 +145,7 @@ class PipSource(PluginSource):
             return None
 
     def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
-        """Return the contents and directory of the staged wheel, if any, or of the kept wheel."""
+        """Return a wheel's contents and directory: the staged wheel or else that in `.versions`."""
         kept = store_of(tx.plugins_dir, self.entry.name).link_target(self.entry.version_dir)
         for directory in (tx.files, kept):
             names = names_in(directory)

@@ -120,8 +120,8 @@ def drop_abandoned_copy() -> None:
 def _venv_lock(on_wait: OnWait | None = None) -> AbstractContextManager[int]:
     """Hold the file lock that all changes to the environment share.
 
-    If another process holds the lock, `on_wait` is called with a message; without `on_wait`, the
-    lock must be free. Raises OperationError if the other process keeps the lock.
+    If another process holds the lock, wait for it and call `on_wait` with a message. Raises
+    OperationError after the longest wait or, without `on_wait`, at once.
     """
     return file_lock(os.path.realpath(os.path.join(sys.prefix, "pyvenv.cfg")), on_wait)
 
@@ -148,9 +148,9 @@ def run_python(
 ) -> str:
     """Return the output of `python -I -m ARGUMENTS`.
 
-    The default environment hides all installations from the process. `given` is written to its
-    stdin. If the process fails or takes more than `seconds`, an OperationError is raised, whose
-    message begins with `failing`.
+    By default, the process inherits the environment variables, but finds no installation. `given`
+    is written to its stdin. If the process fails or takes more than `seconds`, an OperationError
+    is raised, whose message begins with `failing`.
     """
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}

@@ -229,10 +229,10 @@ def test_a_wrong_entry_harms_no_other(install: Install, tmp_path: Path) -> None:
     [
         (
             "http://catalogue.acme.dev/c.json",
-            "use https (http only for this machine)",
+            "use https; http is only for localhost",
         ),
         ("catalogue", "not an https, file or git address"),
-        ("ftp://catalogue.acme.dev/c.git", "git takes only https, ssh, git and file addresses"),
+        ("ftp://catalogue.acme.dev/c.git", "use an https, ssh, git or file address"),
         ("file:///nowhere/c.json", "no such file"),
         ("file:///dev/zero", "not a regular file"),
     ],

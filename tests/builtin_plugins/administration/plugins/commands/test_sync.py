@@ -124,6 +124,6 @@ def test_a_source_that_cannot_be_fetched_can_be_removed(install: Install) -> Non
     assert plugin(made, "list").status == 0
     refused = plugin(made, "sync")
     assert refused.status == 2
-    assert "git takes only https, ssh, git and file addresses" in refused.stderr
+    assert "use an https, ssh, git or file address" in refused.stderr
     assert "the files of plugin acme are missing" in made.run("self", "doctor").stdout
     assert plugin(made, "remove", "acme").all == (0, "removed acme\n", "")

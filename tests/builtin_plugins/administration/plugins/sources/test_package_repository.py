@@ -191,9 +191,9 @@ def test_what_is_built_must_be_the_plugin_that_was_named(
 
 
 REFUSED = {
-    "a @ git+http://h.test/a": "git takes only https, ssh, git and file addresses",
-    "a @ git+ext::sh": "git takes only https, ssh, git and file addresses",
-    "a @ git+git@h.test:a/b": "git takes only https, ssh, git and file addresses",
+    "a @ git+http://h.test/a": "use an https, ssh, git or file address",
+    "a @ git+ext::sh": "use an https, ssh, git or file address",
+    "a @ git+git@h.test:a/b": "use an https, ssh, git or file address",
     "a @ git+https://h.test/a@--upload-pack=x": "not a valid branch, tag or commit",
     "a @ git+https://h.test/a@": "expected NAME @ git+ADDRESS[@REF]",
     "a @ git+https://h.test/a#subdirectory=b": "expected NAME @ git+ADDRESS[@REF]",
