@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def is_installed(command: Command) -> bool | None:
     """Return whether the path or program in the command's `installed_when` exists.
 
-    By default, look on PATH for a program with the last word of the command.
+    The default is the program on PATH that has the name of the command.
     """
     condition = command.definition.installed_when
     if "path" in condition:

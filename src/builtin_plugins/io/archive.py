@@ -85,7 +85,7 @@ def extract(
 
 
 def _members(file: IO[bytes], target: Path) -> Iterator[Member]:
-    """Yield the members in stored order. A damaged archive may also raise one of `_BROKEN`."""
+    """Yield the members in stored order. Raises OperationError or an error listed in `_BROKEN`."""
     is_zip = file.read(2) == b"PK"
     file.seek(0)
     if is_zip:

@@ -114,7 +114,7 @@ def store_of(plugins_dir: str, name: str) -> Store:
 
 
 def read_kept_entry(version: str) -> Entry | None:
-    """Return the entry in a version's directory, or None for a directory of the user."""
+    """Return the entry in `version`, or None if this is not a directory that the program made."""
     try:
         entry = read_entry(read_object(os.path.join(version, ENTRY_FILE)))
     except (HostError, OSError):

@@ -202,7 +202,8 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry, changed by registry.local.json, or only the content of `file`.
 
-    If the files do not exist, the result is empty. Raises HostError for an invalid file.
+    If the files do not exist, the result is empty. Raises HostError
+    for an unreadable or invalid file.
     """
     if file is not None:
         return Registry(file, _read(file))

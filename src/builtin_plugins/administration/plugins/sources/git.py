@@ -124,7 +124,8 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
 def _fetch_objects(git: Git, address: str, commit: str) -> str:
     """Fetch a commit; return its full hash.
 
-    All branches and tags are fetched if the commit is abbreviated or cannot be fetched alone."""
+    All branches and tags are fetched if the commit is abbreviated or cannot be fetched alone.
+    """
     options = ("--quiet", "--no-tags", "--no-recurse-submodules", "--no-write-fetch-head")
     if _COMMIT.match(commit):
         with suppress(OperationError):  # a server may offer only branches and tags
