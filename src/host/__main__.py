@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def leave(status: int) -> int:
-    """End the process without interpreter teardown, which takes a tenth of a Tab completion.
+    """End the process without interpreter teardown, a tenth of the time of a Tab completion.
 
     The caller has written all output. Functions registered with `atexit` still run.
     """
@@ -193,10 +193,10 @@ def _check_required(reader: SourceReader, pending: "Collection[str]" = ()) -> No
 
 
 def _report(layers: "Layers", exported: "Mapping[str, str]", descriptor: str) -> None:
-    """Write the run's environment and all overridden values, so that a caller can mask secrets.
+    """Write the run's environment and all overridden values to the file `descriptor`.
 
-    Each variable is written as NAME=value and a NUL. One more NUL ends the report. Raises
-    OperationError if `descriptor` is not an open file descriptor.
+    A caller reads this report to mask secrets. Each variable is written as NAME=value and a NUL.
+    One more NUL ends the report. Raises OperationError if `descriptor` is not open.
     """
     lost = [(one.name, one.value) for ranked in layers.offered.values() for one in ranked]
     text = "".join([f"{name}={value}\0" for name, value in (*exported.items(), *lost)])
@@ -209,7 +209,7 @@ def _report(layers: "Layers", exported: "Mapping[str, str]", descriptor: str) ->
 
 
 def _names_run(found: "Match", definition: "Definition", args: "Sequence[str]") -> bool:
-    """Return whether the words may start an entrypoint; otherwise they ask for a listing or help.
+    """Return whether the words can run an entrypoint; if not, a listing or a help page is shown.
 
     A category's own entrypoint runs only if an option other than `--help` follows.
     """
@@ -228,7 +228,7 @@ def _is_trusted(definition: "Definition") -> bool:
 
 
 def _script_gets_help(definition: "Definition", file: str) -> bool:
-    """Return whether `--help` runs the command; untrusted scripts are not searched for `--help`."""
+    """Return whether to pass `--help` to the script; an untrusted script is not searched for it."""
     from host.run.script_help import script_gets_help
 
     return bool(definition.help or _is_trusted(definition)) and script_gets_help(definition, file)

@@ -1,4 +1,4 @@
-"""`hookimpl`, the decorator for a plugin's functions that implement hooks, without pluggy."""
+"""`hookimpl`, the decorator that marks a plugin's hooks; a run does not load pluggy for it."""
 
 OWN_DISTRIBUTION = "cli-host"  # the distribution of this program
 GROUP = "cli_host"  # the group of plugins' entry points, and the project's name in pluggy

@@ -165,7 +165,7 @@ class Terminal(Record):
     width            the number of columns
     colour           whether to write colours
     encoding         its character encoding; see `can_print`
-    is_interactive   whether it is a terminal; only there, long lines are cut and wrapped
+    is_interactive   whether it is a terminal; only then are long lines wrapped or cut
     """
 
     width: int = 80

@@ -119,7 +119,7 @@ class BrokenPlugin(Record):
 
 
 class PluginFile(Record):
-    """A plugin that is a Python file with hooks, at `path`; messages show its `origin`."""
+    """A plugin with hooks in the Python file at `path`; messages show `origin` as its source."""
 
     name: str
     origin: str

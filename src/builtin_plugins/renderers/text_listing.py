@@ -82,7 +82,7 @@ def _about(row: Category | Command, terminal: Terminal, column: int) -> list[str
 
 
 def _wrapped(text: str, marks: Sequence[str], terminal: Terminal, column: int) -> list[str]:
-    """Return `text` and `marks`, wrapped to the width that a terminal has after `column`.
+    """Return `text` and marks such as `[plugin]`, wrapped to the width after `column`.
 
     Without a terminal, they are one line.
     """

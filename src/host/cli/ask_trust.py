@@ -78,7 +78,7 @@ def changed_lines(project: Project, paths: Iterable[str]) -> list[str]:
 def hashes_of(project: Project, paths: Iterable[str]) -> dict[str, str]:
     """Return the hash of each file, by its path relative to the project.
 
-    Call this before you ask the user: a file that changes after the question is then not trusted.
+    Call this before you ask the user, so that a file that changes later is not trusted.
     """
     return {path[len(project.root) :].lstrip("/"): trust.hash_of(path) for path in paths}
 

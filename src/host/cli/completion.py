@@ -31,7 +31,7 @@ _COMPLETE_SECONDS = 1.0  # time limit for a `complete` program
 
 
 class Offer(Record):
-    """The `candidates` with their descriptions, and the kind of paths to add (`beside`)."""
+    """The `candidates` with descriptions; `beside` is the kind of paths that the shell adds."""
 
     candidates: "Sequence[Candidate]" = ()
     beside: str = NONE

@@ -1,8 +1,9 @@
 """A cache of the parts of each definition that listings show, so that no file is parsed twice.
 
 Only recursive listings use it, because a single category is read faster than the index.
-An item is valid while its file has the stamp that was taken before the file was read. A file is
-cached only if it was last changed more than one tick of the coarsest file system clock ago.
+An item is valid while its file has the stamp (times, size and inode) that was taken before the file
+was read. A file is cached only if it was last changed more than one tick of the coarsest file
+system clock ago.
 Therefore any later write changes `st_ctime`, which no program can set back.
 The index holds no values of variables. Only its owner can read it, because definitions may be
 private.
@@ -63,7 +64,7 @@ class DefinitionIndex:
         return definition
 
     def save(self) -> None:
-        """Write a changed index to the first writable path, without the items of deleted files."""
+        """If the index has changed, write it to its first writable path, without deleted files."""
         if not self._has_changed:
             return
         items = {path: one for path, one in self._items.items() if os.path.exists(path)}

@@ -1,4 +1,4 @@
-"""Find the command or category that all words name."""
+"""Find the command or category with exactly the given words."""
 
 from host.cli.session import Session
 from host.cli.unknown_words import Words, unknown_word
@@ -8,7 +8,7 @@ from host.run.definition import Definition
 
 
 def find_whole(session: Session, words: Words) -> Match:
-    """Return the match of all `words`, or raise UsageError if they name nothing."""
+    """Return the command or category that `words` name; raise UsageError if a word is unknown."""
     found = session.find(words)
     rest = words[len(found.words) :]
     if rest:

@@ -97,8 +97,8 @@ def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
 def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the command line that the user would type to give the same answers, except secrets.
 
-    Secret answers are passed only in ARG_… variables. If the user was asked for a positional
-    argument, the values of earlier ones from the caller's environment are included.
+    Secret answers are passed only in ARG_… variables. To keep every position right, a
+    positional argument before an answer is included even if its value is from the environment.
     """
     options: list[str] = []
     for argument in asked:

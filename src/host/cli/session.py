@@ -41,7 +41,7 @@ class Session:
 
     `self` commands get the session as their first argument. `installation` and `lock` raise
     HostError if the installation is missing or invalid. With `assume_yes`, no question is asked.
-    If the caller has already read the installation and the lock, `start` has both.
+    If the installation and the lock have already been read, pass both as `start`.
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Session:
         return f"{OWN_DISTRIBUTION} {importlib_metadata.version(OWN_DISTRIBUTION)}"
 
     def make_packages_importable(self) -> None:
-        """Make installed packages importable; in safe mode only those that this program needs."""
+        """Make installed packages importable; in safe mode, only those that this program needs."""
         from host.run.importing import complete_import_path
 
         complete_import_path("pluggy" if self.safe else "")
@@ -158,7 +158,7 @@ class Session:
         return self.current_lock or self.query_plugins(python=not self.safe)
 
     def query_plugins(self, *, python: bool) -> Lock:
-        """Make a lock without hooks of directory plugins or, unless `python`, hooks of packages."""
+        """Make a lock; call hooks of packages only if `python`, and none of directory plugins."""
         self.make_packages_importable()
         from host.planning.discovery import query_plugins
 

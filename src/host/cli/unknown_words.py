@@ -51,9 +51,9 @@ def unknown_word_in(
 
     The suggestions are `self` commands and some of `others`, the words of other commands,
     categories and help topics. They come from the first of these rules that finds any:
-    1. in a category, `self` commands with the word as a synonym; 2. `self` commands with the word
-    as a synonym, and commands with this name in any category; 3. similar names in this category;
-    4. very similar names in any category.
+    1. unless `found` is the root, `self` commands with the word as a synonym; 2. `self` commands
+    with the word as a synonym, and commands with this name in any category; 3. similar names in
+    this category; 4. very similar names in any category.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted(dict.fromkeys([("help",), *others, *(one.words for one in own)]), key=len)

@@ -44,7 +44,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
 
 
 class _Look(environment.SourceReader):
-    """Reads `envs`, the `.env` files and the names in settings.conf, but calls no provider."""
+    """Reads variables without running code: settings.conf gives only names, providers nothing."""
 
     def read(self, source: Source) -> None:
         try:
@@ -100,7 +100,7 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
 
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:
-    """Return the source of a value, as a relative path if possible."""
+    """Return a variable's source; a path in the command's folder or installation is relative."""
     if one.rank == environment.SYSTEM:
         return "your environment"
     source = one.source.removeprefix(os.path.join(definition.directory, ""))

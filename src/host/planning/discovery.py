@@ -128,10 +128,10 @@ class _Collected:
                 one.collect(hook, take, installation=installation)
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
-        """Add the enabled third-party plugins, and return those that can be queried.
+        """Add the enabled third-party plugins to `plugins`; return those that can be queried.
 
-        If two plugins have the same name, the second is added as broken, with its distribution in
-        its name.
+        If two plugins have the same name, the second is added as broken, under a name that
+        includes its distribution.
         """
         found = []
         files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]

@@ -38,7 +38,10 @@ class LoadedPlugin:
             self._manager.set_blocked(plugin.name)  # no hook of a broken plugin is called
 
     def _register(self) -> dict[str, int]:
-        """Import the plugin; return its hooks. Raises an exception if one of them is invalid."""
+        """Import the plugin; return its hooks, with -1 for `tryfirst`, 1 for `trylast`, or else 0.
+
+        Raises an exception if the import fails or a hook is invalid.
+        """
         plugin, manager = self.plugin, self._manager
         if plugin.file:
             found = _load_file(plugin)

@@ -13,8 +13,8 @@ _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for file times ticks every 4 
 def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
     """Write `lock` atomically to the first writable one of `paths`.
 
-    Nothing is written if a stamp of the lock is outdated. Readers whose key differs from `key`
-    ignore the written lock.
+    Nothing is written if a file on which the lock depends has changed meanwhile. Readers whose key
+    differs from `key` ignore the written lock.
     """
     content = _content_of(lock, key)
     time.sleep(_CLOCK_GRAIN)  # let the file clock tick, so that every later change alters a stamp

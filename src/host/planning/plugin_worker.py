@@ -25,8 +25,8 @@ _PLANNING = ("discover_commands", "env_sources", "secret_schemes")
 class PluginAnswer(NamedTuple):
     """A plugin's records, each with the name of its hook, and the hooks that the plugin implements.
 
-    `stamps` has a stamp of each source file of the plugin and of each watched path. `reason` is
-    why the plugin is broken, or "" if it is not.
+    `stamps` maps each source file of the plugin and each watched path to a stamp, a string that
+    changes with the file. `reason` is why the plugin is broken, or "" if it is not.
     """
 
     records: Sequence[tuple[str, Any]]
@@ -62,7 +62,7 @@ def _in_child(function: Callable[[], Any], program: str, limit: float = _HOOK_SE
     """Call `function` in a child process and return its result.
 
     Raises PluginError if `function` ends the process or takes longer than `limit` seconds.
-    The error's remedy is a command of `program`.
+    `program` is the program's name, for the command in the error's remedy.
     """
     try:
         return fork_and_read(function, limit)

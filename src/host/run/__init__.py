@@ -41,8 +41,8 @@ _CHUNK = 64 << 10  # bytes per read; for larger buffers, malloc asks the kernel 
 class Record:
     """Named values, set by position or keyword; records of one class with equal values are equal.
 
-    A class attribute is the default of a value. `values()` returns all values by name, and
-    `replaced(name=value)` returns a copy with other values.
+    A class attribute is the default for the value with its name. `values()` returns all values by
+    name, and `replaced(name=value)` returns a copy with other values.
     """
 
     # Importing `dataclasses` would take as long as a whole run. Classes with many instances, such

@@ -136,7 +136,7 @@ def _check_program(key: str, program: str, fields: "Fields", folder: str) -> Non
 
 
 def _check_alone(argument: Argument, fields: "Fields", taken: dict[str, str]) -> None:
-    """Add an argument's options and variable to `taken`; refuse it if one is already there."""
+    """Refuse an argument if another has its option or variable; otherwise add these to `taken`."""
     option = argument.name if argument.option else ""
     for mark in (argument.variable, option, argument.short, argument.negation):
         if mark in taken:

@@ -134,7 +134,7 @@ def _find_launcher(directory: str, settings: ToolSettings) -> str:
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
-    """Return the icon's path in `directory`: the downloaded icon's, else the archive's, else ""."""
+    """Return the path of the downloaded icon or else the archive's, in `directory`, or ""."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
     return next((one for one in icons if ownership.is_file(directory, one)), "")
 

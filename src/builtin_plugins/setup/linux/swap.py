@@ -140,7 +140,7 @@ def find_sudo(paths: ToolPaths, environ: Mapping[str, str]) -> str | None:
 
 
 def _closed_directory(path: str) -> str:
-    """Return `path`, or its nearest existing parent, if that directory is not writable, else "".
+    """Find the nearest existing directory at or above `path`; return it, or "" if it is writable.
 
     Another run may remove the directory at any time, so a descriptor is checked, not the path.
     """
@@ -186,7 +186,7 @@ def run_with_sudo(
 def main(arguments: Sequence[str]) -> int:
     """Install a version, or uninstall the application; return 0. Raises HostError.
 
-    The arguments are the fields of `ToolPaths` and, to install a version, of its `Application`.
+    The arguments are the fields of a `ToolPaths` and, to install, those of an `Application`.
     """
     paths = ToolPaths(*arguments[: len(ToolPaths._fields)])
     application = arguments[len(paths) :]
