@@ -38,8 +38,8 @@ _SWITCHES = frozenset(["0", "1", "false", "no", "none", "null", "off", "on", "tr
 def is_secret(name: str) -> bool:
     """Return whether a variable's name suggests that its value is secret.
 
-    The words between the underscores decide; digits at the end of a word are ignored. Values of
-    other variables can contain secrets, too, so use `masked` before you show variables.
+    The name is split at underscores, and each word is checked without the digits at its end. Values
+    of other variables can contain secrets, too, so use `masked` before you show variables.
     """
     if name.upper() in _NO_SECRET:
         return False

@@ -7,7 +7,7 @@ _NARROWEST = 20
 
 
 def width_of(text: str) -> int:
-    """Return the number of columns of a printable `text`."""
+    """Return the number of columns that `text` takes; it must be printable."""
     if text.isascii() or text.replace("…", "").isascii():
         return len(text)
     from host.run.importing import complete_import_path

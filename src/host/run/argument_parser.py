@@ -33,7 +33,7 @@ def parse(
     """Parse and check the arguments `args` of a command. Raises UsageError.
 
     If `args` is None, or is only `--help` or `-h`, nothing is parsed or checked. `program` and the
-    command's `words` are for errors; `environ` is the caller's.
+    command's `words` are for errors; `environ` is the caller's environment.
     """
     asks = args is None or asks_help(args)
     line = CommandLine(arguments, () if args is None or asks else args, program, words)
@@ -182,7 +182,7 @@ class CommandLine:
             raise MissingArgumentsError(error, self)
 
     def check_text(self, argument: Argument, text: str) -> None:
-        """Refuse a text that the argument does not accept."""
+        """Raise UsageError for a text that the argument does not accept."""
         name, found = self.names[argument.name], HIDDEN if argument.secret else text or EMPTY
         if not argument.accepts(text):
             from host.run.suggestions import did_you_mean

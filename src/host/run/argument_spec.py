@@ -1,6 +1,6 @@
 """The record of a declared argument: the texts that it accepts, and its form on pages.
 
-A run loads this only for a command that declares arguments.
+A run loads this module only for a command that declares arguments.
 """
 
 from host.run import Record

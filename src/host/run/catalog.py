@@ -162,7 +162,7 @@ class Catalog:
         return self._projects
 
     def _folders(self) -> "list[AnyNode]":
-        """Return a new root node of each tree in the lock; a used node would miss later changes."""
+        """Return new root nodes for the trees in the lock; old nodes may have outdated listings."""
         return [FolderNode(one, self._read) for one in self._lock.trees]
 
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
@@ -273,7 +273,7 @@ def _child(category: Match, word: str) -> Match | None:
 
 
 def reserved_problem(word: str, node: "AnyNode") -> Problem:
-    """Return the problem for `node`, a folder or script with a reserved `word` in a tree's root."""
+    """Return the problem that `node`, directly below a tree's root, has the reserved `word`."""
     path = node.scripts[0][1] if isinstance(node, FolderNode) and not node.is_folder else node.at
     return Problem(path, f"left out; the word {word} is reserved for this program")
 

@@ -378,7 +378,7 @@ class FolderNode(Node):
 
 
 def _existing(stem: str) -> "Iterable[str]":
-    """Yield the paths that exist: `stem` with each script extension, in order of precedence."""
+    """Yield each existing path made of `stem` and a script extension, in order of precedence."""
     for extension in _EXTENSIONS:
         # most paths are missing; with an exception for each, `stat` would take twice as long
         if posix.access(path := stem + extension, posix.F_OK):
@@ -390,7 +390,7 @@ def _has_definition(folder: str) -> bool:
 
 
 def _mentions(file: str, keys: "Iterable[bytes]") -> bool:
-    """Return, without parsing `file`, whether it may have one of these keys or is unreadable."""
+    """Return whether the bytes of `file` contain one of these keys; True if it is unreadable."""
     try:
         content = read_regular(file, DefinitionError)
     except FileNotFoundError:

@@ -48,7 +48,7 @@ class Definition:
     envs, env_files        variables and paths of `.env` files, not yet expanded
     required_envs          `RequiredVariable`s, including those of the categories above
     requires               `Requirement`s for programs, including those of the categories above
-    secrets                references to the values of variables, by name: see `SecretScheme`
+    secrets                a reference for each variable whose value is a secret: see `SecretScheme`
     above                  definitions of the categories above, the outermost first: see `inherit`
     project                the `Project` that provides it, or None
     default                in a category.json: the word of the category's default command
@@ -59,7 +59,7 @@ class Definition:
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
     effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
-    help                   "script" or "page" for `--help`; "" lets host.run.script_help decide
+    help                   "script" or "page" handles `--help`; if "", host.run.script_help decides
     starts_commands        whether it starts other commands or programs that its caller chooses
     reads_sources          false if a Python command gets only its caller's environment
     installed_when         what a `setup` command installs: {"command": NAME}, {"path": PATH} or {}

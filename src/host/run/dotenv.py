@@ -30,10 +30,10 @@ _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full pars
 
 
 def offer_env_files(reader: "SourceReader", source: "Source") -> None:
-    """Add the variables of `source` to the run: a plugin's files, or the command's `env_files`.
+    """Add the variables in the `.env` files of `source` to the run.
 
-    An unreadable file of a plugin causes only a warning, so the command still runs. Any other
-    failure raises SourceError.
+    The files are those of a plugin, or the command's `env_files`. An unreadable file of a plugin
+    causes only a warning, so the command still runs. Any other failure raises SourceError.
     """
     for path in source.files:
         try:

@@ -30,7 +30,7 @@ SETTINGS = 3
 ENV_FILES = 4
 SECRETS = 4.5  # secrets are resolved last, and only if nothing else sets the variable
 RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
-"""Ranks of the built-in readers; any other source has a rank from ENVS to ENV_FILES."""
+"""Ranks of the built-in readers. A plugin can give its source any rank from ENVS to ENV_FILES."""
 
 BUILT_IN_SCHEMES = ("run", "file")  # reference schemes for secrets
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
@@ -100,8 +100,8 @@ class Layers:
 class SourceReader(Record):
     """Reads the sources of one command into `layers`; warnings go to `messages`.
 
-    `schemes` has the plugins' reference schemes for secrets. With `resolves`, these references
-    are resolved, and with `may_ask`, their providers can use the terminal.
+    `schemes` has the plugins' schemes of references to secrets. With `resolves`, references to
+    secrets are resolved. With `may_ask`, the providers of the secrets can use the terminal.
     """
 
     words: tuple[str, ...]
@@ -118,7 +118,7 @@ class SourceReader(Record):
             self.read(source)
 
     def read(self, source: "Source") -> None:
-        """Add the variables of a source that serves the command to `layers`. Raises SourceError."""
+        """Add a source's variables to `layers` if it serves the command. Raises SourceError."""
         if not source.serves(self.words):
             return
         if source.reader == "shell":
@@ -214,7 +214,7 @@ class SourceReader(Record):
             value = self.layers.get(name)
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, because secrets are resolved last"
-                warn(Problem(path, what, "combine the values in the command", key, line))
+                warn(Problem(path, what, "build this value in the command", key, line))
             return from_system(name) if value is None else value
 
         return expand(text, lookup, lambda: warn(Problem(path, UNSUPPORTED, key=key, line=line)))
@@ -229,8 +229,8 @@ def layers_of(
 ) -> Layers:
     """Return the initial layers of a command's run; a `SourceReader` adds the other sources.
 
-    `environ` is the caller's; `given` has the variables of the declared arguments, by default
-    those of an empty command line.
+    `environ` is the caller's environment; `given` has the variables of the declared arguments, by
+    default those of an empty command line.
     """
     system = {
         name: value

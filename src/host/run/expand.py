@@ -8,8 +8,8 @@ _NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
 _NAME = _NAME_START | frozenset("0123456789")
 _SPECIAL = frozenset("\\$`}")
 UNSUPPORTED = (
-    "this ${…} is not expanded; supported forms: ${NAME}, and ${NAME:-text} with :- - := = :+ or "
-    "+; with :? and ?, only if NAME is set"
+    "this ${…} is not expanded; use ${NAME} or ${NAME<op>text}; <op> is :- - := = :+ or +, or, "
+    "if NAME is set, :? or ?"
 )
 _OPERATORS = (":-", ":=", ":+", ":?", "-", "=", "+", "?")
 

@@ -143,7 +143,7 @@ def home(environ: "Mapping[str, str]") -> str:
 
 
 class OpenInstallation:
-    """A layout with its cli.json and the caller's environment, and the `key` of its lock."""
+    """An installation: `layout`, cli.json, the caller's environment, and the `key` of its lock."""
 
     def __init__(self, layout: Layout, config: Config, environ: "Mapping[str, str]") -> None:
         flat = layout.lock_file.replace("%", "%25").replace("/", "%2F")
@@ -163,7 +163,7 @@ class OpenInstallation:
 
     @property
     def caller(self) -> "Mapping[str, str]":
-        """The caller's environment, without variables that a run around this one has set."""
+        """The caller's environment, without what an outer run of this installation has set."""
         if RUN not in self.environ:
             return self.environ
         from host.run.nested import without_outer_run

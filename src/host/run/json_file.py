@@ -27,7 +27,7 @@ def read_json(path: str) -> "Any":
 
 
 class NotStrictError(ValueError):
-    """A duplicate key, or a constant such as NaN; the arguments are a message and the token."""
+    """Raised for a duplicate key or a constant such as NaN; `args` has a message and the token."""
 
 
 class Number(float):
@@ -81,7 +81,7 @@ class _Rules:
 
 
 class Fields:
-    """Typed access to the keys of one JSON object; each method raises DefinitionError.
+    """Typed access to the keys of one JSON object. An invalid value raises DefinitionError.
 
     A null value is the same as an absent key. `known` has the keys that were read. `key` is the
     path of the object in its file, or "" for the whole file.
@@ -164,7 +164,7 @@ class Fields:
                 return value
         except UnicodeEncodeError:  # an escaped lone surrogate
             pass
-        raise self.refused(key, "contains a character that is not allowed")
+        raise self.refused(key, "contains a NUL or lone surrogate, which is not allowed")
 
     def check_variable(self, key: str, name: str) -> None:
         """Raise DefinitionError if `name` cannot name a variable."""

@@ -28,7 +28,7 @@ _NOTHING: "Mapping[str, Any]" = {}
 class Tree(Record):
     """A tree of categories: its path and its plugin, or "" for the installation's own tree.
 
-    `scripts` is None if scripts are not commands; see `words_of_script` for its keys.
+    `scripts` has the keys that `words_of_script` describes, or is None if scripts are not commands.
     """
 
     path: str
@@ -130,9 +130,9 @@ class Lock(Record):
     """All declarations of plugins: trees, commands and sources in order of precedence.
 
     `schemes` has rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
-    order of queries. `stamps` has a stamp of each path, taken before the path was read. `disabled`
-    maps each disabled plugin to the words of its commands, to explain an unknown word. A run of a
-    command that a folder defines parses neither `commands` nor `plugins` nor `disabled`.
+    order in which they were queried. `stamps` has a stamp of each path, taken before the path was
+    read. `disabled` maps each disabled plugin to the words of its commands, to explain an unknown
+    word. A run of a command in a folder parses neither `commands` nor `plugins` nor `disabled`.
     """
 
     trees: "list[Tree]"
@@ -210,7 +210,7 @@ def own_content(path: str) -> bytes:
 
 
 def _parse(content: bytes, key: str) -> Lock:
-    """Return the lock in these bytes. Raises ValueError if it is damaged, outdated or another's."""
+    """Return the parsed lock. Raises ValueError if it is damaged, outdated or has another key."""
     head, _, body = content.partition(b"\n")
     if head != FORMAT + checksum(body):
         raise ValueError("damaged")

@@ -1,4 +1,4 @@
-"""The process: its original environment, how to start an entrypoint, and `execve`."""
+"""Read the caller's environment, decide how to start an entrypoint, and call `execve`."""
 
 import _signal  # not `signal`, which would import `enum`
 import _stat
@@ -75,10 +75,10 @@ def _given_lc_ctype() -> dict[bytes, bytes]:
 
 
 def reserve_standard_descriptors() -> None:
-    """Open /dev/null as stdin, stdout or stderr if the caller closed them.
+    """Open /dev/null in place of each standard descriptor that the caller closed.
 
-    Otherwise the next opened file would become one of them. The descriptors are read-only and
-    are closed on exec.
+    Otherwise, the next file to be opened would become stdin, stdout or stderr. /dev/null is opened
+    read-only, and is closed on exec.
     """
     while (descriptor := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) <= 2:
         pass

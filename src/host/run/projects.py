@@ -98,8 +98,8 @@ def usable_projects(
 ) -> tuple[list[Project], list[Problem]]:
     """Return the projects in these directories, and their problems.
 
-    A project that another user could have written is left out and reported as a problem.
-    `commands_dir` is the installation's own directory of commands, which is not a project.
+    A project that another user could have written is left out and reported as a problem. The
+    directory that contains the installation's own `commands_dir` is not a project either.
     """
     projects: list[Project] = []
     problems: list[Problem] = []
@@ -125,7 +125,7 @@ def owners(environ: "Mapping[str, str]") -> tuple[int, ...]:
 
 
 def _is_own_group(status: posix.stat_result, environ: "Mapping[str, str]") -> bool:
-    """Return whether a file's group is the private group of the file's owner or the caller."""
+    """Return whether a file's group is the private group of the file's owner or of the caller."""
     import grp
     import pwd
 

@@ -25,7 +25,7 @@ def call_provider(
         complete_import_path()
         found = load_reference(reference)(words, dict(environ))
         if not isinstance(found, dict) or not all(map(_is_variable, found, found.values())):
-            raise SourceError("expected a dict of variable names and strings without NUL")
+            raise SourceError("expected a dict that maps variable names to strings without NUL")
         return {str(name): str(value) for name, value in found.items()}
 
     owner = f"plugin {plugin}: {reference}"

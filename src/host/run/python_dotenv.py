@@ -54,7 +54,7 @@ def parse(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[
 
 
 def _open_quote(lines: "list[str]") -> str:
-    """Return a message about a quote that is not closed on its line, with the variables in it."""
+    """Return a message about an unclosed quote, with the names of the variables it swallows."""
     names = [found[1] for found in map(_ASSIGNED.match, lines[1:]) if found]
     more = " …" if len(names) > _MOST_NAMED else ""
     swallowed = f" and swallows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""

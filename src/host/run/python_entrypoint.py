@@ -58,7 +58,7 @@ def main(argv: list[str]) -> int:
 
 
 def call(target: "Any", called: str, args: list[str], reference: str) -> int:
-    """Call a click command with the program name `called`, or another callable with `args`.
+    """Call `target` with `args`; a click command also gets the program name `called`.
 
     Returns the exit status: the integer that the callable returns, or 0 for None. Raises
     PluginError for any other result.
@@ -71,7 +71,7 @@ def call(target: "Any", called: str, args: list[str], reference: str) -> int:
         return 0
     if not isinstance(status, int):
         kind = type(status).__name__
-        what = f"it returned {kind}; expected an exit status, or None"
+        what = f"it returned {kind}; expected an exit status or None"
         raise PluginError(Problem(reference, what))
     return status % 256 or int(status != 0)  # the system keeps only the low eight bits of a status
 

@@ -107,6 +107,6 @@ def where_to_set(names: "Sequence[RequiredVariable]") -> str:
     """Return the remedy for missing variables: their hints, or else where to set them."""
     alone = len(names) == 1
     them = "it" if alone else "them"
-    where = f"export {them}, or set {them} in config/settings.conf, a file in env_files, or envs"
+    where = f'export {them}, or set {them} in config/settings.conf, "envs" or a file in "env_files"'
     hints = [one.hint if alone else f"{one}: {one.hint}" for one in names if one.hint]
     return "; ".join(hints if len(hints) == len(names) else [*hints, where])

@@ -63,7 +63,7 @@ def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, 
 
 
 def _constraint(text: str) -> "tuple[str, list[int]] | None":
-    """Return the operator and numbers of `>=1.6`, or None if `text` is something else."""
+    """Return the operator and numbers of a constraint such as `>=1.6`, or None if it is invalid."""
     operator = next(filter(text.startswith, _OPERATORS), "")
     parts = text.removeprefix(operator).split(".")
     if not operator or len(text) > _LONGEST or not all(map(is_digits, parts)):

@@ -69,7 +69,7 @@ def resolve(
 def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
-    """Group the references into provider calls: one for each plugin scheme, program and file."""
+    """Group the references into calls: one for each plugin scheme, each program and each file."""
     providers = {row[0]: row[1] for row in reversed(reader.schemes)}
     calls: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():

@@ -30,8 +30,8 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     bash sources the file with `environ` and `set -a`. Its stdin is empty, and its output goes to
     stderr. Then its process group is killed. The result does not contain functions, arrays or
     bash's own variables. Raises SourceError if the file is not valid text, every user can write to
-    it, it calls this program, or bash does not finish it within CLI_SETTINGS_TIMEOUT seconds (10).
-    Raises MissingError if bash is missing.
+    it, it calls this program, or bash does not finish it within CLI_SETTINGS_TIMEOUT seconds (by
+    default 10). Raises MissingError if bash is missing.
     """
     try:
         content = read_regular(path, SourceError)
@@ -91,7 +91,7 @@ def _read_report(path: str, output: bytes, lines_before: int) -> dict[str, str]:
         after = f" after line {line}" if line and number < 0 else ""
         raise _error(path, f"syntax error{after}", line=max(number, 0))
     if word != "end":
-        what = "bash left the file before its last line (exit, exec, set -e, set -u or a signal)"
+        what = "bash did not reach the end of the file (exit, exec, set -e, set -u or a signal)"
         raise _error(path, what, line=int(line or 0))
     return {
         name: value

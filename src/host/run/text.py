@@ -62,7 +62,7 @@ def quoted(path: str) -> str:
 
 
 def value_hash(value: str) -> str:
-    """Return a short hash of a variable's value, by a built-in function that needs no import."""
+    """Return a short hash of a variable's value, from a built-in function that needs no import."""
     return _imp.source_hash(_HASH_KEY, encode(value))[:_HASH_SIZE].hex()
 
 

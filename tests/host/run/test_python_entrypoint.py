@@ -175,7 +175,7 @@ def test_what_is_no_status(made, name, kind):
     status, stdout, stderr = made.run("py", name).all
     assert (status, stdout) == (1, "")
     assert stderr.startswith(f"cli py {name}: {IMPORTABLE.name}.python_commands_")
-    assert stderr.endswith(f":{name}: it returned {kind}; expected an exit status, or None\n")
+    assert stderr.endswith(f":{name}: it returned {kind}; expected an exit status or None\n")
 
 
 def test_nothing_and_booleans_are_statuses(made):

@@ -31,7 +31,7 @@ REQUIRED = [
     {"name": "API_URL", "type": "url", "hint": "ask Ada"},
     {"name": "LICENCE", "secret": True, "type": "integer"},
 ]
-WHERE = "export it, or set it in config/settings.conf, a file in env_files, or envs"
+WHERE = 'export it, or set it in config/settings.conf, "envs" or a file in "env_files"'
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +57,8 @@ FAULTS = {
         {"API_URL": "hunter2"}, "API_URL must be a URL, such as https://example.org/; ask Ada"),
     "wrong": ({"LICENCE": "hunter2"}, f"LICENCE must be a whole number; {WHERE}"),
     "two": ({"PLAIN": None, "API_URL": None}, "PLAIN must be set; API_URL must be set; "
-            "API_URL: ask Ada; export them, or set them in config/settings.conf, a file in "
-            "env_files, or envs"),
+            "API_URL: ask Ada; export them, or set them in config/settings.conf, "
+            '"envs" or a file in "env_files"'),
     "empty": ({"API_URL": ""}, "API_URL is empty in your environment (give it a value there, "
               "or unset it); ask Ada"),
 }  # fmt: skip

@@ -417,7 +417,7 @@ def test_the_message_of_an_early_end_names_what_can_end_it(place):
     path = write(place, "set -u\nX=$NONE\n")
     told = place.run("demo", "show").stderr.splitlines()[-1]
     what = "(exit, exec, set -e, set -u or a signal)"
-    assert told == f"cli: {path}:2: bash left the file before its last line {what}"
+    assert told == f"cli: {path}:2: bash did not reach the end of the file {what}"
 
 
 # How a settings.conf calls the program that reads it.

@@ -147,7 +147,7 @@ def test_ranks_between(module, tmp_path):
 
 @pytest.mark.parametrize(
     ("answer", "told"),
-    [(one, "expected a dict of variable names")
+    [(one, "expected a dict that maps variable names")
      for one in (None, [], {"A": 1}, {1: "A"}, {"A B": ""}, {"": ""}, {"A": "\0"}, {"A": None})]
     + [({"A": "\ud83d"}, "surrogates not allowed")],
     ids=repr,
@@ -195,7 +195,7 @@ def test_a_fork_in_a_provider_answers_once(module):
 
 @pytest.mark.filterwarnings("ignore:coroutine")
 def test_a_provider_that_is_async(module):
-    with pytest.raises(SourceError, match="expected a dict of variable names"):
+    with pytest.raises(SourceError, match="expected a dict that maps variable names"):
         read(python("waits"))
 
 
