@@ -12,10 +12,10 @@ Hooks declare commands and sources of variables; the host runs the commands and 
 The host calls `prepare`, `find_plugins`, `discover_commands`, `env_sources` and `secret_schemes`
 when it builds the lock, which is a cache of all declarations. This happens after a plugin is
 added, removed or changed, and never while a command runs. The host calls `render_listing` and
-`is_installed` when it shows a listing. The hooks that build the lock return records, whose classes are in `host`. The records
-contain facts, paths and "module:attr" references. If a hook raises an exception or returns
-anything else, only the records of its plugin are lost. `cli self plugin list` then shows the
-plugin as broken, with the reason.
+`is_installed` when it shows a listing. The hooks that build the lock return records, whose classes
+are in `host`. The records contain facts, paths and "module:attr" references. If a hook raises an
+exception or returns anything else, only the records of its plugin are lost. `cli self plugin list`
+then shows the plugin as broken, with the reason.
 
 Plugins are called in the order of their names, after the built-in ones. A hookimpl with
 `tryfirst=True` is called before those of all other plugins, and one with `trylast=True` after
