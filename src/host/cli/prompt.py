@@ -24,7 +24,7 @@ def ask_missing(
     *,
     may_ask: bool,
 ) -> tuple[list[str], dict[str, str]]:
-    """Ask for the missing arguments; return the complete words and the arguments' variables.
+    """Ask for the missing arguments; return the words with the answers, and the variables.
 
     Raises `missing` if no user can be asked, or if the user gives no answer.
     """

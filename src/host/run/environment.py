@@ -214,7 +214,7 @@ class SourceReader(Record):
             value = self.layers.get(name)
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, because secrets are resolved last"
-                warn(Problem(path, what, "build this value in the command", key, line))
+                warn(Problem(path, what, "compute the value in the command", key, line))
             return from_system(name) if value is None else value
 
         return expand(text, lookup, lambda: warn(Problem(path, UNSUPPORTED, key=key, line=line)))

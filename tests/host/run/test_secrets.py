@@ -221,7 +221,7 @@ def test_values_that_look_like_references_or_refer_to_secrets(install):
         f'"envs.OTHER": the value of OTHER {unresolved}move it to "secrets"',
         f'"envs.ENCRYPTED": the value of ENCRYPTED {unresolved}move it to "secrets"',
         '"envs.URL": $TOKEN is empty here, because secrets are resolved last; '
-        "build this value in the command",
+        "compute the value in the command",
     ]
     linted = made.run("self", "lint", "--format", "json", env=env(made)).stdout
     found = [one["message"] for one in json.loads(linted)["findings"]]

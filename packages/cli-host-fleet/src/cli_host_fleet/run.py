@@ -91,5 +91,5 @@ def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
         failed = [job.hosts[one.host] for one in results if one.state != "ok"]
         remembered.remember(file, [ssh.login(host) for host in failed])
     except OSError as failure:
-        program.messages.warn(f"{file}: {failure.strerror}; this run was not recorded for @failed")
+        program.messages.warn(f"{file}: {failure.strerror}; @failed does not know this run")
     return outcome(fleet, view, results)

@@ -1,4 +1,4 @@
-"""The tools for an assistant: one per offered command, or three for all commands."""
+"""The tools for an assistant: one for each command or, with `search`, three for all commands."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:
 
 
 class _OneLine(logging.Handler):
-    """Prints the SDK's log messages as lines of this program, without tracebacks."""
+    """Prints each log message of the SDK on one line, without a traceback."""
 
     def __init__(self, program: Program) -> None:
         super().__init__(logging.WARNING)

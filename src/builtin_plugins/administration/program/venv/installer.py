@@ -66,7 +66,7 @@ class Installer(NamedTuple):
         return self._run([*uv, *arguments], called, given)
 
     def _run(self, command: Sequence[str], called: str, given: str = "") -> str:
-        """Run a command in this program's environment, outside any project of the caller.
+        """Run a command of the installer, which ignores a project in the caller's directory.
 
         `given` is written to its stdin. Error messages name the command as `called`.
         """
