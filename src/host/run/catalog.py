@@ -32,10 +32,10 @@ class Match:
     """The result of resolving words.
 
     kind         "command", "category" or "unknown"
-    words        the words of the command or category; for "unknown", those of the last category
+    words        the words of the command or category; for "unknown", the words that were found
     nodes        the nodes with these words, in order of precedence; only one for a command
     node         the node with the definition, or None
-    shadowed     the nodes of the commands that this one shadows, only in the result of `children`
+    shadowed     the nodes of the commands that the match shadows, only in the result of `children`
     problems     the problems in its category.json, if `find` returns a category
     """
 

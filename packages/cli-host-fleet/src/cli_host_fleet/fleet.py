@@ -119,7 +119,7 @@ class Fleet:
         return [self._results[host] for host in hosts]
 
     def _run_batch(self, batch: Sequence[str]) -> None:
-        """Run the hosts of a batch; retry unreachable ones as often as allowed."""
+        """Run the job on the hosts of a batch; retry unreachable hosts as often as allowed."""
         for attempt in range(1, self._options.retries + 2):
             self._queue = deque(batch)
             self._attempt(attempt, attempt <= self._options.retries)

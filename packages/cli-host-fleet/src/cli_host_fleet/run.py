@@ -37,7 +37,7 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 @connecting_options
 @click.option("--serial", type=_AmountType(), help="Run in batches of N hosts.")
 @click.option(
-    "--max-fail", type=_AmountType(), help="Run on no further host after more than N have failed."
+    "--max-fail", type=_AmountType(), help="Stop starting new hosts after more than N have failed."
 )
 @click.option("--retries", type=click.IntRange(0), default=0, help="Retries for unreachable hosts.")
 @click.option(

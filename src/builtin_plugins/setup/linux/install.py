@@ -134,7 +134,7 @@ def _find_launcher(directory: str, settings: ToolSettings) -> str:
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
-    """Return the path of the downloaded icon or else the archive's, in `directory`, or ""."""
+    """Return the path of the icon in `directory`, downloaded or the archive's, or "" for none."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
     return next((one for one in icons if ownership.is_file(directory, one)), "")
 

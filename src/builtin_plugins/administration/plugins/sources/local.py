@@ -12,7 +12,7 @@ from host import OperationError
 
 
 class LocalSource(PluginSource):
-    """A directory of the user; it is neither copied nor changed."""
+    """A directory that belongs to the user; it is neither copied nor changed."""
 
     @staticmethod
     def address_of_directory(path: str) -> str:
