@@ -313,8 +313,8 @@ def _version_of(program: str, path: str = "") -> str:
 
         return str(importlib_metadata.version("cli-host"))
     found = shutil.which(program, path=path) or program
-    said = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
-    return next((word for word in said.split() if word[:1].isdigit()), "?")
+    text = subprocess.run([found, "--version"], capture_output=True, text=True, check=True).stdout
+    return next((word for word in text.split() if word[:1].isdigit()), "?")
 
 
 if __name__ == "__main__":

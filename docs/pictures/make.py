@@ -328,7 +328,7 @@ class _Desk:
             menu = f"POSTMAN_DESKTOP_FILE={self.home}/postman.desktop"
             shown = self._run(f"{url} {there} {menu} {line}", _BAR)
         tool = json.loads((self.root / "commands/setup/postman/command.json").read_text())
-        said = re.sub(r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0])
+        text = re.sub(r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0])
         found = _BAR.search(shown)
         if found is None:
             raise AssertionError(shown)
@@ -336,7 +336,7 @@ class _Desk:
         behind = f"{found[2]}[00:01<00:01, 8.40MiB/s]"
         room = _COLUMNS - 1 - len(found[1]) - len(behind)
         bar = "█" * (room // 2) + "▌" * (room % 2)
-        return f"{_PROMPT}{line}\n{said}{found[1]}{bar:<{room}}{behind}\n"
+        return f"{_PROMPT}{line}\n{text}{found[1]}{bar:<{room}}{behind}\n"
 
 
 class _Session:
