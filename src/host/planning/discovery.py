@@ -15,14 +15,14 @@ from host.hook_marker import GROUP, OWN_DISTRIBUTION
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
 from host.planning.loading import LoadedPlugin, package_files
 from host.planning.lock_file import write_lock
-from host.planning.plugin_worker import PluginAnswer, query
+from host.planning.plugin_worker import PLANNING_HOOKS, PluginAnswer, query
 from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
 from host.run.environment import LOAD_ORDER
 from host.run.installation import Layout, OpenInstallation
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
-_PLANNING = ("find_plugins", "discover_commands", "env_sources", "secret_schemes")
+_BUILTIN_HOOKS = ("find_plugins", *PLANNING_HOOKS)
 
 
 def refresh(installation: OpenInstallation, messages: Messages, safe: bool = False) -> Lock:
@@ -63,7 +63,7 @@ def query_plugins(installation: OpenInstallation, code: Literal["all", "packages
     record = Installation(layout.program, layout.root, *directories)
     collected = _Collected({path: stamp(path) for path in _import_paths()})
     points = entry_points()
-    hooks = ("prepare", *_PLANNING) if code == "all" else _PLANNING
+    hooks = ("prepare", *_BUILTIN_HOOKS) if code == "all" else _BUILTIN_HOOKS
     collected.query_builtin(points, hooks, record)
     for one in collected.third_party(points):
         if code == "all" or (code == "packages" and not one.file):

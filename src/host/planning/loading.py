@@ -34,7 +34,8 @@ class LoadedPlugin:
         try:
             plugin.hooks = self._register()
         except _ANYTHING as failure:
-            plugin.broken = _reason(failure)
+            is_refused = isinstance(failure, PluginError)
+            plugin.broken = str(failure) if is_refused else _reason(failure)
             self._manager.set_blocked(plugin.name)  # no hook of a broken plugin is called
 
     def _register(self) -> dict[str, int]:
@@ -121,6 +122,4 @@ def _reason(failure: BaseException) -> str:
     if is_on(os.environ.get("DEBUG")):
         traceback.print_exception(failure, file=sys.stderr)
     text = " ".join(str(failure)[:1000].split())
-    if isinstance(failure, PluginError) and text:
-        return text
     return f"{type(failure).__name__}: {text}" if text else type(failure).__name__

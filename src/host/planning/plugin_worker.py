@@ -19,7 +19,7 @@ from host.run.lock import Plugin, stamp
 _HOOK_SECONDS = 3.0  # time limit for importing a plugin and calling its hooks
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
-_PLANNING = ("discover_commands", "env_sources", "secret_schemes")
+PLANNING_HOOKS = ("discover_commands", "env_sources", "secret_schemes")
 
 
 class PluginAnswer(NamedTuple):
@@ -89,7 +89,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
         if isinstance(record, Watch) and type(record.path) is str:
             stamps.setdefault(record.path, stamp(record.path))
 
-    for hook in _PLANNING:
+    for hook in PLANNING_HOOKS:
         loaded.collect(hook, partial(take, hook), installation=installation)
     return [records, plugin.hooks, stamps, plugin.broken]
 

@@ -1,6 +1,6 @@
 """The preview of a plugin: what adding or updating it changes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -141,11 +141,11 @@ def heading(entry: Entry) -> str:
     return f"{entry.name}{version} ({entry.kind}{where}{ref}{at})"
 
 
-def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> list[str]:
-    """Return a line for each command: its key in `groups` (such as `+`), words and description."""
+def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> Iterator[str]:
+    """Yield a line for each command: its key in `groups` (such as `+`), words and description."""
     rows = [
         (f"  {mark} {' '.join(words)}", f"{one.description}{' [sudo]' if one.sudo else ''}")
         for mark, commands in groups.items()
         for words, one in sorted(commands, key=lambda one: one[0])
     ]
-    return [*columns(rows)]
+    return columns(rows)

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Generator, Iterable, Iterator
+from functools import cache
 from operator import attrgetter
 
 from builtin_plugins.administration.commands.lint import rules
@@ -189,12 +190,12 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
 
     Paths below the current directory are relative to it.
     """
-    found, here = set(), f"{os.getcwd()}/"
+    found, here, keys = set(), f"{os.getcwd()}/", cache(keys_of)
     for one in findings:
         at = one.problem
         line, column = at.line or 1, at.column or 1
         if at.key and not at.line:
-            line, column = position_of_key(*keys_of(at.path), at.key)
+            line, column = position_of_key(*keys(at.path), at.key)
         path = at.path.removeprefix(here)
         problem = Problem(path, at.text, at.remedy, at.key, line, column)
         found.add(one._replace(problem=problem))
