@@ -48,6 +48,27 @@ class Command(Record):
     shadows: tuple[str, ...] = ()
     project: str = ""
 
+    # `Record.__init__` would take five times as long.
+    def __init__(  # noqa: PLR0917 - a record takes all values by position or keyword
+        self,
+        words: tuple[str, ...],
+        definition: Any,
+        origin: Literal["commands", "plugin", "python", "project"],
+        plugin: str = "",
+        dev: bool = False,
+        installed: bool | None = None,
+        shadows: tuple[str, ...] = (),
+        project: str = "",
+    ) -> None:
+        self.words = words
+        self.definition = definition
+        self.origin = origin
+        self.plugin = plugin
+        self.dev = dev
+        self.installed = installed
+        self.shadows = shadows
+        self.project = project
+
     @property
     def directory(self) -> str:
         """The folder of the command's definition, or "" if the command is declared in Python."""

@@ -38,10 +38,10 @@ def _command(command: Command) -> dict[str, Any]:
         "entrypoint": definition.entrypoint,
         "aliases": definition.aliases,
         "hidden": definition.hidden,
-        "args": list(map(_argument, definition.args)),
-        "examples": list(map(_nulled, definition.examples)),
+        "args": tuple(map(_argument, definition.args)),
+        "examples": tuple(map(_nulled, definition.examples)),
         "effects": definition.effects,
-        "required_envs": list(map(_required, definition.required_envs)),
+        "required_envs": tuple(map(_required, definition.required_envs)),
         "requires": [_nulled(one.values()) for one in definition.requires],
         "starts_commands": definition.starts_commands,
     }

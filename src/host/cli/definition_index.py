@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 # marshal's format differs between Python versions
-FORMAT = f"cli-host index 12 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 13 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
-    *("name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases", "hidden"),
-    *("destroys", "examples", "starts_commands"),
+    *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
+    *("hidden", "destroys", "examples", "starts_commands"),
 )
 _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
@@ -54,12 +54,10 @@ class DefinitionIndex:
         now = stamp_numbers(path)
         item = self._items.get(path)
         if item is not None and item[0] == now:
-            return CachedDefinition(path, item[1])
+            return CachedDefinition(item[1])
         definition = definition_files.read_definition(path)
         if now and max(now[:2]) < self._settled:
-            kept = {name: getattr(definition, name) for name in _KEPT}
-            kept |= {name: () for name in _KEPT_IF_EMPTY if not getattr(definition, name)}
-            self._items[path] = (now, kept)
+            self._items[path] = (now, _kept(definition))
             self._has_changed = True
         return definition
 
@@ -86,12 +84,27 @@ class DefinitionIndex:
         return {}
 
 
-class CachedDefinition(Definition):
-    """A definition from the index; attributes that the index lacks are read from the file."""
+def _kept(definition: Definition) -> "dict[str, Any]":
+    """Return the attributes to cache by name, without those that equal a default."""
+    kept = {name: getattr(definition, name) for name in _KEPT}
+    defaults = vars(CachedDefinition)
+    kept = {name: one for name, one in kept.items() if one != defaults.get(name)}
+    return kept | {name: () for name in _KEPT_IF_EMPTY if not getattr(definition, name)}
 
-    def __init__(self, file: str, kept: "dict[str, Any]") -> None:
-        self.file = file
-        self.__dict__.update(kept)
+
+class CachedDefinition(Definition):
+    """A definition from the index; attributes that the index lacks are read from the file.
+
+    The class attributes are defaults; the index has only the values that differ from them.
+    """
+
+    name = description = entrypoint = group = ""
+    effects = "change"
+    sudo = destroys = hidden = starts_commands = False
+    os = aliases = examples = ()
+
+    def __init__(self, kept: "dict[str, Any]") -> None:
+        self.__dict__ = kept.copy()
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""

@@ -63,7 +63,7 @@ class Record:
             named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
         if len(named) < given or not self._needed <= named.keys() <= self._known:
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
-        self.__dict__.update(named)
+        self.__dict__ = named
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.values() == other.values()
@@ -91,7 +91,7 @@ class Record:
     def of_row(cls, row: "Iterable[Any]") -> "Self":
         """Return a record with these values. Raises ValueError if there are too many or too few."""
         found = cls.__new__(cls)
-        found.__dict__.update(zip(cls._fields, row, strict=True))
+        found.__dict__ = dict(zip(cls._fields, row, strict=True))
         return found
 
 

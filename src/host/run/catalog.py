@@ -305,7 +305,9 @@ def _matched(
                 raise node.error
         elif listing and not node.definition and not node.holds_commands():
             problems += node.problems
-        elif kind == "command" or (node.runnable and any(one.holds_commands() for one in kept)):
+        elif kind == "command" or (
+            kept and node.runnable and any(one.holds_commands() for one in kept)
+        ):
             shadowed.append(node)
         elif node.runnable:
             kept, kind = [node], "command"

@@ -16,6 +16,7 @@ from host.run.definition import SYSTEM_OS
 from host.run.process import start_of
 from host.run.text import printable
 from testing.installation import PROJECT, builder, command
+from testing.shells import shell_path
 
 OTHER_OS = "mac" if SYSTEM_OS == "linux" else "linux"
 PYTHON = f"#!{sys.executable} -IS\n"
@@ -103,7 +104,7 @@ def test_killed_by_a_signal(made, name):
 def test_a_signal_that_a_shell_ignores_stays_ignored(made, shell, name):
     call = f"{made.launcher} demo kill {name}; echo $?; "
     lines = f"trap '' {name}; {call}trap - {name}; {call}"
-    result = made.run("-c", lines, executable=shutil.which(shell))
+    result = made.run("-c", lines, executable=shell_path(shell))
     killed = 128 + getattr(signal, f"SIG{name}")
     assert result.stdout == f"0\n{killed}\n"
 
@@ -706,10 +707,7 @@ def test_functions_of_the_caller_are_in_nobodys_way(made):
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "dash"])
 def test_the_library_by_sourcing(made, shell):
-    program = shutil.which(shell)
-    if program is None:
-        pytest.skip(f"{shell} is not installed")
-    add(made, "sourced", f'#!{program}\n. "$LIB_DIR/logger.sh"\nlog_info hello\n')
+    add(made, "sourced", f'#!{shell_path(shell)}\n. "$LIB_DIR/logger.sh"\nlog_info hello\n')
     result = made.run("demo", "sourced")
     assert (result.status, result.stdout) == (0, "")
     assert result.stderr.startswith("[INFO] ")
