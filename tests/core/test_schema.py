@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 
 from builtin_plugins.administration.plugins.team_catalogue import parse_catalogue
 from builtin_plugins.plugins_folder.directory import read_plugin
-from builtin_plugins.plugins_folder.registry import Entry, read_registry
+from builtin_plugins.plugins_folder.registry import KINDS, Entry, read_registry
 from host.errors import HostError, PluginError
 from host.run.definition import read_definition
 from host.run.installation import read_config
@@ -198,7 +198,7 @@ LISTED = objects(
 ENTRY = objects(
     {
         "name": PLUGIN_NAMES,
-        "kind": st.sampled_from(["git", "local", "archive", "pip", "x"]),
+        "kind": st.sampled_from([*KINDS, "x"]),
         "source": TEXT,
         "version": st.sampled_from(["", "1.0", "2"]),
         "commit": LABEL,

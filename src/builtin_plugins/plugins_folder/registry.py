@@ -28,8 +28,13 @@ FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 # Where each kind of plugin has its files: in the directory of versions, in the user's own directory
 # or in the Python environment. The first kind that accepts a SOURCE is used, so `local`, which
-# accepts every directory, is the last. The keys name the modules in `plugins/sources`.
-KINDS = {"pip": "environment", "archive": "versions", "git": "versions", "local": "directory"}
+# accepts every directory, is the last. A kind `x` is the class `XSource` in `plugins/sources/x.py`.
+KINDS = {
+    "pip": "environment",
+    "archive": "versions",
+    "git": "versions",
+    "local": "directory",
+}
 NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
@@ -202,8 +207,8 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry, changed by registry.local.json, or only the content of `file`.
 
-    If the files do not exist, the result is empty. Raises HostError
-    for an unreadable or invalid file.
+    If the files do not exist, the result is empty. Raises HostError for a file that is unreadable
+    or invalid.
     """
     if file is not None:
         return Registry(file, _read(file))

@@ -70,8 +70,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     there = _former(session, wanted.entry)
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "add a git repository instead")
-    # The wheel at the same path may have changed, so it is read again.
-    if there and not make_source(there).is_one_version and _is_present(session, there):
+    if there and _is_same(there, wanted.entry) and _is_present(session, there):
         if team:
             with begin_transaction(session) as tx, commit_transaction(tx) as (registry, _):
                 registry.put(there, team=True)
@@ -130,6 +129,14 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     if there and not are_packages and there.source_and_ref != wanted.source_and_ref:
         raise PluginError(f"{_installed(session, there)}{make_source(wanted).name_hint}")
     return there
+
+
+def _is_same(there: Entry, wanted: Entry) -> bool:
+    """Return whether the source of `there` need not be fetched to know that it is `wanted`.
+
+    The wheel at a path may have changed, so it is read again.
+    """
+    return wanted.sha256 in ("", there.sha256) and not make_source(there).is_one_version
 
 
 def _is_present(session: Session, entry: Entry) -> bool:

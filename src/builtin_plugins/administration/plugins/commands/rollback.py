@@ -33,15 +33,16 @@ def command(session: Session, name: str, version: str | None) -> None:
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
+    version_dirs = [one.version_dir for one in kept]
+    others = [one for one in kept if one.version_dir != entry.version_dir]
     if version is None:
-        version_dirs = [one.version_dir for one in kept]
         found = kept[: [*version_dirs, entry.version_dir].index(entry.version_dir)]
     else:
         wanted = version or EMPTY
-        found = [one for one in kept if wanted in (one.version, one.version_dir)]
-        found = found or [one for one in kept if (one.commit or one.sha256).startswith(wanted)]
+        found = [one for one in others if wanted in (one.version, one.version_dir)]
+        found = found or [one for one in others if (one.commit or one.sha256).startswith(wanted)]
     if found:
         return found[-1]
-    what = "earlier version" if version is None else f"version {version or EMPTY}"
-    there = ", ".join(version_text(one) for one in kept) or "none"
+    what = "earlier version" if version is None else f"other version {version or EMPTY}"
+    there = ", ".join(version_text(one) for one in others) or "none"
     raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {there}")

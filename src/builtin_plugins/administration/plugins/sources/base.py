@@ -1,4 +1,7 @@
-"""The interface of plugin sources: each kind has a class in the module named after the kind."""
+"""The interface of plugin sources: each kind has a class in the module named after the kind.
+
+A new kind is a module here and a line in `KINDS` of `plugins_folder.registry`.
+"""
 
 import os
 import re
@@ -37,6 +40,7 @@ class PluginSource:
     the entry's version.
     """
 
+    prefix = ""  # with a prefix such as "pip:", SOURCE has this kind only if it begins with it
     suffixes: tuple[str, ...] = ()  # the file name endings that this kind accepts
     name_hint = "; or use --name"  # appended to an error about a plugin's name
     is_from_git = False  # whether the source has a branch, tag or commit
@@ -54,9 +58,11 @@ class PluginSource:
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for overriding
-        """Return the address for `text` (not a path), or "" if this kind of source refuses it.
+        """Return the address for `text`, or "" if this kind of source refuses it.
 
-        For `user/repo`, `site` names the host, by default GitHub; `ssh` selects an ssh address.
+        `text` is SOURCE without the prefix; without a prefix, it is not a path. The disk is not
+        read. For `user/repo`, `site` names the host, by default GitHub; `ssh` selects an ssh
+        address.
         """
         return ""
 
@@ -73,7 +79,7 @@ class PluginSource:
     @property
     def argument(self) -> str | None:
         """Return the entry's source as the argument SOURCE, or None if it needs no check."""
-        return self.entry.source or None
+        return f"{self.prefix}{self.entry.source}" if self.entry.source else None
 
     @property
     def is_pinned(self) -> bool:
@@ -114,6 +120,8 @@ class PluginSource:
         program = tx.messages.program
         refuse_package(entry, root, found.commands, program, self.pip_address())
         if not found.commands and not found.has_python:
+            if problems:
+                raise PluginError(problems[0])
             raise PluginError(
                 f"{entry.source}: contains no commands and no hooks",
                 "a plugin must contain scripts or <category>/<command>/"

@@ -1,6 +1,6 @@
 """Turn the SOURCE that a user gives into a plugin source.
 
-Only the form of SOURCE matters, never which files or packages happen to exist.
+The form of SOURCE decides whether it is a path. What is at a path decides its kind.
 """
 
 import os
@@ -77,9 +77,15 @@ def _by_suffix(path: str) -> str:
     return next(found, "")
 
 
+def _prefix(text: str) -> str:
+    """Return the prefix in SOURCE that selects its kind, such as "pip:", or ""."""
+    prefixes = (source_class(kind).prefix for kind in KINDS)
+    return next((one for one in prefixes if one and text.startswith(one)), "")
+
+
 def is_path(text: str) -> bool:
     """Return whether SOURCE has the form of a path."""
-    if "://" in text or text.startswith("pip:"):
+    if "://" in text or _prefix(text):
         return False
     named = text in (".", "..", "~") or text.startswith(("/", "./", "../", "~/"))
     return named or text.endswith("/") or bool(_by_suffix(text))
@@ -104,8 +110,11 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     is_http = text.partition("://")[0].lower() in ("https", "http")
     if is_http and (kind := _by_suffix(urlsplit(without_credentials(text)).path)):
         return kind, text
+    prefix = _prefix(text)
     for kind in KINDS:
-        if address := source_class(kind).address_of(text, site, ssh=ssh):
+        found = source_class(kind)
+        rest = text.removeprefix(prefix)
+        if found.prefix == prefix and (address := found.address_of(rest, site, ssh=ssh)):
             return kind, address
     raise UsageError(f"{masked_text(text)}: not a valid SOURCE", other_forms(text))
 

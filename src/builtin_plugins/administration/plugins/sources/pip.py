@@ -50,6 +50,7 @@ class PipSource(PluginSource):
     `_copy` is the environment as changed by `prepare_…`, or None if no change is necessary.
     """
 
+    prefix = "pip:"
     suffixes = (_WHEEL,)
     name_hint = ""  # the name of a distribution cannot be changed
 
@@ -68,9 +69,7 @@ class PipSource(PluginSource):
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
-        if not text.startswith("pip:"):
-            return ""
-        requirement = text.removeprefix("pip:").strip()
+        requirement = text.strip()
         if parse_package_repository(requirement) is None:
             parse_requirement(requirement)  # a wheel is given by its path or address instead
         return requirement
@@ -82,7 +81,8 @@ class PipSource(PluginSource):
 
     @property
     def argument(self) -> str | None:
-        return None if self.is_one_version else f"pip:{self.entry.source or self.entry.name}"
+        name = self.entry.source or self.entry.name
+        return None if self.is_one_version else f"{self.prefix}{name}"
 
     @property
     def is_pinned(self) -> bool:
@@ -214,7 +214,7 @@ class PipSource(PluginSource):
 
 def _checkout(tx: Transaction) -> str:
     """Return the directory into which the files of a repository are written."""
-    return os.path.join(tx.area, "files")
+    return os.path.join(tx.area, "checkout")
 
 
 def _staged(path: str, entry: Entry) -> PluginContents:

@@ -154,8 +154,24 @@ def test_an_empty_version_is_none(install: Install, tmp_path: Path) -> None:
     assert plugin(made, "update").status == 0
     done = plugin(made, "rollback", "acme", "")
     assert done.status == 1
-    assert 'acme: no version "" is kept; kept versions: ' in done.stderr
+    assert 'acme: no other version "" is kept; kept versions: ' in done.stderr
     assert registry(made)["acme"]["commit"] == new
+
+
+def test_add_tells_why_a_plugin_has_no_commands(install: Install, tmp_path: Path) -> None:
+    made = install()
+    source = write_tree(tmp_path / "acme", {"demo/hi/command.json": {"entrypoint": "x.sh"}})
+    done = plugin(made, "add", str(source))
+    expected = f'cli: {source}/demo/hi/command.json: "name": missing; expected a string\n'
+    assert done.all == (1, "", expected)
+
+
+def test_rollback_to_the_current_version(install: Install, tmp_path: Path) -> None:
+    made = install()
+    repository = Repository(tmp_path / "acme", plugin_files("demo/hi", version="1"))
+    assert plugin(made, "add", repository.url).status == 0
+    done = plugin(made, "rollback", "acme", "1")
+    assert done.all == (1, "", "cli: acme: no other version 1 is kept; kept versions: none\n")
 
 
 def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) -> None:

@@ -69,6 +69,33 @@ def test_over_http_with_a_checksum(install: Install, site: httpserver.Site) -> N
     assert plugin(made, "update").stdout == "acme: stays at 1\n"
 
 
+def test_another_checksum_for_an_added_archive_is_checked(
+    install: Install, site: httpserver.Site
+) -> None:
+    made = install()
+    content = tar_of(plugin_files("demo/hi", "one", version="1"))
+    address = site.add("/acme.tgz", content)
+    assert plugin(made, "add", address).status == 0
+    wrong = plugin(made, "add", address, "--sha256", "0" * 64)
+    assert (wrong.status, wrong.stdout) == (1, "")
+    assert hashlib.sha256(content).hexdigest() in wrong.stderr
+    newer = tar_of(plugin_files("demo/hi", "two", version="2"))
+    site.add("/acme.tgz", newer)
+    done = plugin(made, "add", address, "--sha256", hashlib.sha256(newer).hexdigest())
+    assert "updated acme\n" in done.stdout
+    assert made.run("demo", "hi").stdout == "two\n"
+
+
+def test_rollback_leaves_out_the_current_version(install: Install, site: httpserver.Site) -> None:
+    made = install()
+    for says in ("one", "two"):
+        address = site.add("/acme.tgz", tar_of(plugin_files("demo/hi", says, version="1")))
+        words = ("add", address) if says == "one" else ("update",)
+        assert plugin(made, *words).status == 0
+    assert plugin(made, "rollback", "acme", "1").stdout == "acme: 1 → 1\n"
+    assert made.run("demo", "hi").stdout == "one\n"
+
+
 def test_updates_and_rolls_back(install: Install, site: httpserver.Site) -> None:
     made = install()
     address = site.add("/acme.zip", zip_of(plugin_files("demo/hi", "one", version="1")))
