@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-from builtin_plugins.administration import hooks as self_words
+from builtin_plugins.administration import self_commands
 from builtin_plugins.administration.templates import fill_template
 from host import CommandDeclaration
 from host.cli.global_options import OPTIONS
@@ -77,7 +77,7 @@ def man_page(date: str) -> Iterator[str]:
 
 
 def _declared() -> list[CommandDeclaration]:
-    found = self_words.discover_commands()
+    found = self_commands.discover_commands()
     return [one for one in found if isinstance(one, CommandDeclaration)]
 
 

@@ -148,7 +148,7 @@ def prepare_run(
         versions, environment = installation.cache_path("versions"), layers.environment()
         check_programs(definition.requires, found.words, program, environment, catalog, versions)
     if definition.secrets:
-        reader.secrets()
+        reader.read_secrets()
         _check_required(reader)
     exported = layers.environment()
     if REPORT in environ:

@@ -118,7 +118,7 @@ class PluginError(HostError):
 
 
 class OperationError(HostError):
-    """A command could not do its work; it left nothing half done."""
+    """A command could not do its work."""
 
 
 class NotConfirmedError(HostError):

@@ -10,8 +10,8 @@ or through the `hooks` file that a directory plugin names in its plugin.json.
 
 Hooks declare commands and sources of variables; the host runs the commands and reads the sources.
 The host calls `prepare`, `find_plugins`, `discover_commands`, `env_sources` and `secret_schemes`
-when it builds the lock, which is a cache of all declarations. This happens after a plugin is
-added, removed or changed, and never while a command runs. The host calls `render_listing` and
+when it builds the lock, which is a cache of all declarations. This happens at the next start after
+a plugin was added, removed or changed, before any command runs. The host calls `render_listing` and
 `is_installed` when it shows a listing. The hooks that build the lock return records, whose classes
 are in `host`. The records contain facts, paths and "module:attr" references. If a hook raises an
 exception or returns anything else, only the records of its plugin are lost. `cli self plugin list`

@@ -17,7 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import host
-from builtin_plugins.administration import hooks as self_words
+from builtin_plugins.administration import self_commands
 from host import hookspecs
 from testing import httpserver
 from testing.environments import made_once
@@ -147,7 +147,7 @@ def test_the_reference_is_complete(site: Path) -> None:
     specs = [name for name, value in vars(hookspecs).items() if hasattr(value, "cli_host_spec")]
     assert [name for name in specs if f'<h3 id="{name}">' not in interface] == []
     words = (site / "self.html").read_text()
-    declared = self_words.discover_commands()
+    declared = self_commands.discover_commands()
     hidden = ((), ("launcher",), ("news",))
     shown = [one for one in declared if one.words[1:] not in hidden]
     for one in shown:

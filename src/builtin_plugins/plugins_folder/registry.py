@@ -9,8 +9,7 @@
 keys are preserved. Nothing read here is trusted: each entry is checked before it is used.
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
-then go to the local file, which has the same format. The keys of an entry in it replace those of
-the shared entry of the same name.
+go to the local file, which has the same format; the keys of its entries replace shared ones.
 """
 
 import os
@@ -26,14 +25,13 @@ LOCAL = "registry.local.json"  # the file beside registry.json with one person's
 LAST = ".registry.last.json"  # the file beside registry.json with its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
-# Where each kind of plugin has its files: in the directory of versions, in the user's own directory
-# or in the Python environment. The first kind that accepts a SOURCE is used, so `local`, which
-# accepts every directory, is the last. A kind `x` is the class `XSource` in `plugins/sources/x.py`.
+# Each kind, and where its files are: in `.versions`, in the user's own directory or in the Python
+# environment. The first that accepts a SOURCE is used. Kind `x` is `XSource` in `sources/x.py`.
 KINDS = {
     "pip": "environment",
     "archive": "versions",
     "git": "versions",
-    "local": "directory",
+    "local": "directory",  # accepts every directory, so it is the last
 }
 NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
@@ -207,8 +205,7 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry, changed by registry.local.json, or only the content of `file`.
 
-    If the files do not exist, the result is empty. Raises HostError for a file that is unreadable
-    or invalid.
+    The result is empty if the files do not exist. Raises HostError for an unusable file.
     """
     if file is not None:
         return Registry(file, _read(file))
@@ -232,9 +229,9 @@ def _read(path: str) -> dict[str, Any] | None:
 
 
 def effective_registry(plugins_dir: str) -> Registry:
-    """Return the registry, or its last intact state if it cannot be read or is lost.
+    """Return the registry, or its last intact state, so that disabled plugins stay disabled.
 
-    This way, disabled plugins stay disabled, and the order of precedence is preserved.
+    The last state is used if the registry cannot be read or is lost.
     """
     local, last = local_path(plugins_dir), os.path.join(plugins_dir, LAST)
     found, damage = Registry(last), None

@@ -212,7 +212,7 @@ class Session:
         kind, schemes = reading or SourceReader, self.lock.schemes
         reader = kind(words, definition, layers, self.messages, schemes, secrets)
         reader.read_all(self.lock.sources)
-        reader.secrets()
+        reader.read_secrets()
         return layers
 
     @cached_property

@@ -52,12 +52,12 @@ class _Look(environment.SourceReader):
         except HostError as error:
             self.messages.warn(error.problem)
 
-    def settings(self, source: Source) -> None:
+    def read_settings(self, source: Source) -> None:
         for path in source.files:
             for name in settings_names(path):
                 self.offer(name, UNKNOWN, source.rank, path)
 
-    def provided(self, source: Source) -> None:
+    def read_provider(self, source: Source) -> None:
         pass
 
 
@@ -87,9 +87,9 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
         return Variable(one.name, one.value, f"{path}:{line}" if line else path, one.rank)
 
     traced = {}
-    for name in {**layers.offered, **layers.fixed, **layers.system}:
+    for name in {**layers.offered, **layers.fixed, **layers.caller}:
         ranked = [*map(variable, layers.offered.get(name, ()))]
-        outside, fixed = layers.system.get(name), layers.fixed.get(name)
+        outside, fixed = layers.caller.get(name), layers.fixed.get(name)
         if outside is not None and outside != fixed:
             ranked.insert(0, Variable(name, outside, "system", environment.SYSTEM))
         if fixed is not None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, NoReturn
 
-USUAL_SECONDS = 10.0
-TIMEOUT_VARIABLE = "CLI_SETTINGS_TIMEOUT"
+SETTINGS_SECONDS = 10.0
+SETTINGS_TIMEOUT = "CLI_SETTINGS_TIMEOUT"
 _LONGEST = 1_000_000.0  # seconds; poll accepts no more than 24 days
 END = b"\0\0"
 REPORT_DESCRIPTOR = 250  # above the descriptors that scripts use, and below usual limits
@@ -26,7 +26,7 @@ _ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
 
 
 def limit_from(
-    environ: "Mapping[str, str]", variable: str = TIMEOUT_VARIABLE, usual: float = USUAL_SECONDS
+    environ: "Mapping[str, str]", variable: str = SETTINGS_TIMEOUT, usual: float = SETTINGS_SECONDS
 ) -> float:
     """Return the time limit in seconds that `variable` sets, by default `usual`.
 

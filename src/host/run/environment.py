@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 
-# Ranks: the lowest number is the highest and wins. A default in a command's script has rank 5.
+# Ranks: the smallest number wins. A default in a command's script has rank 5.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
@@ -52,10 +52,10 @@ class Assignment:
 class Layers:
     """The variables of all sources.
 
-    The highest rank (lowest number) wins; if ranks are equal, the assignment read last wins.
+    The smallest rank wins; if ranks are equal, the assignment read last wins.
 
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
-    system   the caller's environment (SYSTEM): never changed, even if a value is empty
+    caller   the caller's environment (SYSTEM): never changed, even if a value is empty
     offered  the assignments of all other sources by name, the strongest first
     missing  the `.env` files that do not exist
     unasked  the references in `env_files` that were not resolved
@@ -63,11 +63,11 @@ class Layers:
 
     def __init__(
         self,
-        system: "Mapping[str, str]",
+        caller: "Mapping[str, str]",
         fixed: "Mapping[str, str]",
         run_chain: "Callable[[Mapping[str, str]], str] | None" = None,
     ) -> None:
-        self.system = system
+        self.caller = caller
         self.fixed = fixed
         self.offered: dict[str, list[Assignment]] = {}
         self.missing: list[str] = []
@@ -81,14 +81,14 @@ class Layers:
 
     def get(self, name: str) -> str | None:
         """Return the current value of `name`, or None if it is unset."""
-        for stronger in (self.fixed, self.system):
+        for stronger in (self.fixed, self.caller):
             if name in stronger:
                 return stronger[name]
         return self.offered[name][0].value if name in self.offered else None
 
     def environment(self) -> dict[str, str]:
         """Return the complete environment: the caller's, and the variables of all sources."""
-        found = {**self.system, **self.fixed}
+        found = {**self.caller, **self.fixed}
         won = {name: ranked[0].value for name, ranked in self.offered.items() if name not in found}
         if self._run_chain is not None:
             values = {**self.fixed, **won}
@@ -122,17 +122,17 @@ class SourceReader(Record):
         if not source.serves(self.words):
             return
         if source.reader == "shell":
-            self.settings(source)
+            self.read_settings(source)
         elif source.reader == "python":
-            self.provided(source)
+            self.read_provider(source)
         elif source.reader == "envs":
-            self.envs(source)
+            self.read_envs(source)
         elif source.files or any(one.env_files for one in self.definition.chain):
             from host.run.dotenv import offer_env_files
 
             offer_env_files(self, source)
 
-    def settings(self, source: "Source") -> None:
+    def read_settings(self, source: "Source") -> None:
         for path in source.files:
             try:
                 posix.lstat(path)
@@ -147,21 +147,21 @@ class SourceReader(Record):
                 if before.get(name) != value:
                     self.offer(name, value.rstrip("\r"), source.rank, path)
 
-    def provided(self, source: "Source") -> None:
+    def read_provider(self, source: "Source") -> None:
         from host.run.provider import call_provider
 
         found = call_provider(source.plugin, source.provider, self.words, self.layers.environment())
         for name, value in found.items():
             self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 
-    def envs(self, source: "Source") -> None:
+    def read_envs(self, source: "Source") -> None:
         for one in self.definition.chain:
             file = one.file or source.name
             for name, text in one.envs.items():
                 key = f"envs.{name}"
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
-    def secrets(self) -> None:
+    def read_secrets(self) -> None:
         """Add to `layers` the secrets that no other source sets.
 
         They are added as values or, without `resolves`, as references. Raises SourceError.
@@ -192,7 +192,7 @@ class SourceReader(Record):
             self.messages.warn(Problem(path, what, 'move it to "secrets"', key, line))
         source = f"{path}:{line}" if line else f"{path}: {key}" if path and key else path or key
         self.layers.offer(Assignment(name, value, rank, source))
-        if name in self.layers.system:
+        if name in self.layers.caller:
             self.messages.debug(f"{name}: {source} is ignored, because the caller set {name}")
 
     def knows(self, scheme: str) -> bool:
@@ -229,10 +229,10 @@ def layers_of(
 ) -> Layers:
     """Return the initial layers of a command's run; a `SourceReader` adds the other sources.
 
-    `environ` is the caller's environment; `given` has the variables of the declared arguments, by
-    default those of an empty command line.
+    `environ` is the caller's environment, with CLI_RUN. `given` has the variables of the declared
+    arguments, by default those of an empty command line.
     """
-    system = {
+    caller = {
         name: value
         for name, value in environ.items()
         if name not in (RUN, REPORT) and not any(one.owns(name) for one in definition.args)
@@ -244,4 +244,4 @@ def layers_of(
     fixed = {**installation.run_variables(words), **(given or {})}
     if definition.project is not None:
         fixed["PROJECT_DIR"] = definition.project.root
-    return Layers(system, fixed, lambda values: installation.run_chain(environ, values))
+    return Layers(caller, fixed, lambda values: installation.run_chain(environ, values))

@@ -3,7 +3,7 @@
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
 `ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one space between entries. A NAME is a
 variable that the run set, and HASH is the hash of its value. `OpenInstallation.run_chain` writes
-the entry. Only a run inside another run imports this module.
+the entry. A run that is not inside another run does not import this module.
 """
 
 from host.run import Record, join

@@ -91,7 +91,7 @@ def check_required(
     for name in definition.required_envs:
         value = layers.get(name)
         fault = name.fault(value or None)
-        if value == "" and name in layers.system:
+        if value == "" and name in layers.caller:
             fault = "is empty in your environment (give it a value there, or unset it)"
         if fault and name not in pending:
             faults[name] = fault

@@ -46,7 +46,7 @@ def resolve(
     """
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
-    seconds = limit_from(reader.layers.system, TIMEOUT_VARIABLE, _PROVIDER_SECONDS[terminal])
+    seconds = limit_from(reader.layers.caller, TIMEOUT_VARIABLE, _PROVIDER_SECONDS[terminal])
     environ = reader.layers.environment()
     providers = _Providers(environ, definition.directory, seconds, terminal)
     limit = seconds + 2 * _GRACE_SECONDS

@@ -6,7 +6,7 @@ from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
-from host.run.child_process import REPORT_DESCRIPTOR, TIMEOUT_VARIABLE, limit_from, spawn_and_read
+from host.run.child_process import REPORT_DESCRIPTOR, SETTINGS_TIMEOUT, limit_from, spawn_and_read
 from host.run.expand import is_name
 from host.run.text import BOM, decode, is_utf_16, quoted
 
@@ -56,7 +56,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     try:
         output = spawn_and_read(argv, env, timeout)
     except TimeoutError:
-        remedy = f"if it needs longer, set {TIMEOUT_VARIABLE} to a larger number of seconds"
+        remedy = f"if it needs longer, set {SETTINGS_TIMEOUT} to a larger number of seconds"
         raise _error(path, f"did not end within {timeout:g} s", remedy) from None
     except OSError as failure:
         raise _error(path, f"bash cannot start: {failure.strerror}") from None

@@ -7,7 +7,7 @@ from builtin_plugins.administration.plugins.plugin_contents import PluginContent
 from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
-from builtin_plugins.administration.plugins.transaction import Transaction, begin_transaction
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.shipped_files import is_checkout, renew
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.init import prepare_git, session_of
@@ -35,7 +35,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
         raise OperationError(f"self sync cannot update the program's own checkout {root}", update)
     plugins_dir = session.installation.plugins_dir
     before = _plugins(plugins_dir)
-    with begin_transaction(session, timeout) as tx:
+    with transaction(session, timeout) as tx:
         if is_git:
             _to_newest(tx, yes)
             if not os.path.lexists(local_path(plugins_dir)):

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 from packaging.version import Version
 
 from builtin_plugins.administration.plugins.sources.package_index import newest_version
-from builtin_plugins.administration.plugins.transaction import Transaction, begin_transaction
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launcher_of,
@@ -53,7 +53,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
     session.show_lines(f"{now} is the newest version" if now == newest else f"{now} → {newest}")
     if check:
         return
-    with begin_transaction(session, timeout) as tx:
+    with transaction(session, timeout) as tx:
         if now != newest:
             ask_to_continue("Update?", yes, "nothing was changed")
             change = _update_checkout if is_checkout(session.layout.root) else _update_package

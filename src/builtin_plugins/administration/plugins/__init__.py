@@ -7,8 +7,8 @@ files. `preview` shows the staged version, `check_collisions` compares it with o
 `install` makes it current, by changing the link `plugins/<name>`. Former versions are kept for a
 rollback.
 
-A file lock on `plugins/` guards the registry. It is taken twice: to start (`begin_transaction`),
-and to install and write (`commit_transaction`). The registry may change in between. If a change is
+A file lock on `plugins/` guards the registry. It is taken twice: at the start (`transaction`), and
+to install and write (`locked_registry`). The registry may change in between. If a change is
 killed, the next change, or the next start that finds the cache `cli.lock` outdated, calls
 `reconcile`, which repairs what is left:
 
@@ -17,7 +17,8 @@ killed, the next change, or the next start that finds the cache `cli.lock` outda
                                  `unfinished`; a package that is already installed is kept
     killed while updating        the link leads to the old version again; the new one is removed;
                                  the entry of a package becomes that of the installed version
-    killed while removing        the removal is finished, because the entry has `unfinished`
+    killed while removing        the removal is finished, because the entry has `unfinished`; a
+                                 package that is still installed stays
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import now, write_registry
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import Transaction, commit_transaction
+from builtin_plugins.administration.plugins.transaction import Transaction, locked_registry
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
@@ -69,7 +69,7 @@ def install(
     """
     source, wanted = make_source(entry), (*entry.source_and_ref, entry.version_dir)
     source.prepare_install(tx, force=force)
-    with commit_transaction(tx) as (registry, undo):
+    with locked_registry(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
         same = there and (*there.source_and_ref, there.version_dir) == wanted
         if same and source.is_present(tx.plugins_dir):
@@ -98,11 +98,11 @@ def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
     """Move the staged version, if any, into `.versions`, with a file that contains its entry."""
     if os.path.isdir(tx.files):
         store = store_of(tx.plugins_dir, entry.name)
-        version = os.path.dirname(tx.files)
-        os.chmod(version, mode_below(tx.plugins_dir))
-        write_file(os.path.join(version, ENTRY_FILE), json.dumps(entry.fields(), indent=2))
+        staged = os.path.dirname(tx.files)
+        os.chmod(staged, mode_below(tx.plugins_dir))
+        write_file(os.path.join(staged, ENTRY_FILE), json.dumps(entry.fields(), indent=2))
         make_directory(store.directory)
-        store.commit(version, entry.version_dir, undo)
+        store.commit(staged, entry.version_dir, undo)
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def remove(entry: Entry, tx: Transaction) -> str:
         raise PluginError(what, "disable the plugin, or remove it from registry.json for everybody")
     source = make_source(entry)
     source.prepare_removal(tx)
-    with commit_transaction(tx) as (registry, undo):
+    with locked_registry(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
             undo.callback(write_registry, tx.plugins_dir, read_registry(tx.plugins_dir))
             registry.put(there.replaced(unfinished=True))

@@ -75,7 +75,7 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     left = {}
     for name in sorted({*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}):
         if is_plugin_name(name) and name not in registry.refused:
-            for problem in _follow(plugins_dir, name, registry):
+            for problem in _repair(plugins_dir, name, registry):
                 left[name] = problem
     for plugin in find_directory_plugins(plugins_dir, registry):
         name = plugin.entry.name
@@ -125,7 +125,7 @@ def _installed_version(name: str) -> str:
     return next((one.version for one in importlib_metadata.distributions(name=name)), "")
 
 
-def _follow(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
+def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
     """Make the link and the versions of a plugin match its entry.
 
     Returns an error for each version that cannot be removed. A user's directory in place of the

@@ -1,11 +1,11 @@
 """A change to plugins: a staging directory, and exclusive access to the registry.
 
-staged_change         yields a staging directory anywhere; locks nothing, commits nothing
-begin_transaction     removes leftovers under the file lock, and then yields a staging directory in
-                      `plugins/`; the `with` block holds no lock, so that downloads and questions
-                      block nobody
-commit_transaction    holds the file lock during the `with` block and commits at its end, by writing
-                      the registry
+transaction       removes leftovers under the file lock, and then yields a staging directory in
+                  `plugins/`; the `with` block holds no lock, so that downloads and questions block
+                  nobody
+locked_registry   holds the file lock during the `with` block; the end of the block commits, by
+                  writing the registry
+transaction_in    yields a staging directory anywhere; locks and commits nothing
 """
 
 import os
@@ -36,9 +36,10 @@ _CALL_SECONDS = 600.0  # limit for each download, git call or pip run
 class Transaction:
     """One change to the session's installation, with a staging directory.
 
-    `area` is a private directory on the file system of `plugins/`; it is removed when the change
-    ends. `seconds` limits each download, git call or pip run. `exits` is closed when the change
-    ends. `unremoved` has an error for each plugin with a former version that cannot be removed.
+    `area` is a private directory on the file system of `plugins/`; it is removed when the
+    transaction ends. `seconds` limits each download, git call or pip run. `exits` is closed when
+    the transaction ends. `unremoved` has an error for each plugin with a former version that
+    cannot be removed.
     """
 
     session: Session
@@ -65,7 +66,7 @@ class Transaction:
         return Installer(self.session.environ, self.seconds)
 
     def copy_venv(self) -> VenvCopy:
-        """Return a copy of this program's environment; the copy is removed when the change ends."""
+        """Return a copy of this program's environment, which is removed with `area`."""
         return self.exits.enter_context(copied_venv(self.messages.line))
 
     def git(self, directory: str, address: str = "") -> Git:
@@ -74,8 +75,8 @@ class Transaction:
 
 
 @contextmanager
-def staged_change(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
-    """Yield a change whose staging directory is in `directory`; lock nothing. Raises OSError."""
+def transaction_in(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
+    """Yield a transaction staged in `directory`; lock nothing. Raises OSError."""
     with ExitStack() as exits:
         area = exits.enter_context(staging(directory))
         os.mkdir(os.path.join(area, "version"))
@@ -83,13 +84,11 @@ def staged_change(session: Session, directory: str, seconds: float) -> Iterator[
 
 
 @contextmanager
-def begin_transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
+def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
     """Remove the leftovers of interrupted changes, then yield a transaction staged in `plugins/`.
 
-    `plugins/` is locked during the removal, but not in the block. The end of the block commits
-    nothing: see `commit_transaction`.
-
-    An OSError becomes an OperationError. Raises HostError if the registry cannot be read, because
+    `plugins/` is locked during the removal, but not in the block. An OSError becomes an
+    OperationError. Raises HostError if the registry cannot be read, because
     nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
@@ -99,7 +98,7 @@ def begin_transaction(session: Session, seconds: float = _CALL_SECONDS) -> Itera
         with ExitStack() as exits:
             with exclusive(plugins_dir, session.messages.line):
                 reconcile(plugins_dir)
-                tx = exits.enter_context(staged_change(session, plugins_dir, seconds))
+                tx = exits.enter_context(transaction_in(session, plugins_dir, seconds))
             yield tx
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
@@ -109,7 +108,7 @@ def begin_transaction(session: Session, seconds: float = _CALL_SECONDS) -> Itera
 
 
 @contextmanager
-def commit_transaction(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
+def locked_registry(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
     """Lock `plugins/`, reconcile it with the registry, and yield the registry and the undo steps.
 
     The end of the block commits: it writes the registry. If the block or the writing fails, the

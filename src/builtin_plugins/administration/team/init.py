@@ -14,7 +14,7 @@ from builtin_plugins.administration.plugins.commands import sync
 from builtin_plugins.administration.plugins.plugin_contents import read_commands
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
-from builtin_plugins.administration.plugins.transaction import Transaction, staged_change
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction_in
 from builtin_plugins.administration.program import shipped_files
 from builtin_plugins.administration.program.launcher import (
     ensure_launcher,
@@ -52,7 +52,7 @@ def init_from(
     if not (directory or name) or not _has_config(root):
         above = os.path.dirname(root)
         atomic.make_directory(above)
-        with staged_change(session, above, timeout) as tx:
+        with transaction_in(session, above, timeout) as tx:
             fetch(source, tx)
             own_name = _own_name(tx.files, source)  # also checks cli.json
             name = name or own_name or session.program

@@ -24,7 +24,6 @@ from host.cli.variables import settings_names
 from host.run import read_regular
 from host.run.catalog import RESERVED_WORDS, Catalog, reserved_problem
 from host.run.command_files import FolderNode
-from host.run.definition import SYSTEMS
 from host.run.installation import read_config
 from host.run.json_errors import offsets_of_keys, position_of_key
 from host.run.lock import Tree
@@ -32,7 +31,6 @@ from host.run.process import FRAMEWORK_NAMES
 from host.run.projects import Project
 from host.run.script_definition import block_text
 from host.run.script_help import script_gets_help
-from host.run.suggestions import unknown_names
 
 
 class Lint:
@@ -149,11 +147,7 @@ class Lint:
                 yield Finding("definition", error.problem)
                 continue
             self.count += 1
-            problems = [*definition.warnings]
-            for key, systems in (("os", definition.os), ("sudo", definition.sudo_systems)):
-                problems += unknown_names(definition.file, key, systems, SYSTEMS)
-            yield from (Finding("definition", one) for one in problems)
-            yield from rules.unknown_keys(definition)
+            yield from rules.keys_and_systems(definition)
             yield from rules.default_command(definition, node)
             yield from rules.written_secrets(definition)
             yield from rules.variables(definition, self._known)

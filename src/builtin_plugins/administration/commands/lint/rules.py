@@ -1,4 +1,4 @@
-"""The rules for one definition and its script, one function each."""
+"""The rules for definitions, scripts and hooks files, one function each."""
 
 import json
 import os
@@ -14,9 +14,11 @@ from builtin_plugins.io.bounded_call import bounded_call
 from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
 from host.run import from_system, read_regular, why_outside
 from host.run.command_files import FolderNode
+from host.run.definition import SYSTEMS
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.lock import Source
 from host.run.process import start_of
+from host.run.suggestions import unknown_names
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
 _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
@@ -26,9 +28,13 @@ _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
 _SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
 
 
-def unknown_keys(definition: Definition) -> Iterator[Finding]:
-    """Yield a finding for each unknown key that `definition.warnings` does not already report."""
+def keys_and_systems(definition: Definition) -> Iterator[Finding]:
+    """Yield a finding for each warning of the definition, unknown system and unknown key."""
     reported = {problem.key for problem in definition.warnings}
+    problems = [*definition.warnings]
+    for key, systems in (("os", definition.os), ("sudo", definition.sudo_systems)):
+        problems += unknown_names(definition.file, key, systems, SYSTEMS)
+    yield from (Finding("definition", one) for one in problems)
     for key in definition.extra:
         if not key.startswith(_OWN_MARKS) and key not in reported:
             remedy = f"if it is your own key, name it x-{key}"

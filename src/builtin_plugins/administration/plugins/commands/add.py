@@ -9,8 +9,8 @@ from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.team_catalogue import listed_plugin
 from builtin_plugins.administration.plugins.transaction import (
     Transaction,
-    begin_transaction,
-    commit_transaction,
+    locked_registry,
+    transaction,
 )
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, read_registry
@@ -67,18 +67,18 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if scripts and wanted.entry.is_package:
         raise UsageError("--prefix and --split can only be used with a directory of scripts")
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts or None)
-    there = _former(session, wanted.entry)
+    former = _former(session, wanted.entry)
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "add a git repository instead")
-    if there and _is_same(there, wanted.entry) and _is_present(session, there):
+    if former and _is_same(former, wanted.entry) and _is_present(session, former):
         if team:
-            with begin_transaction(session) as tx, commit_transaction(tx) as (registry, _):
-                registry.put(there, team=True)
-            session.show_lines(f"{there.name} is in plugins/registry.json; commit that file")
+            with transaction(session) as tx, locked_registry(tx) as (registry, _):
+                registry.put(former, team=True)
+            session.show_lines(f"{former.name} is in plugins/registry.json; commit that file")
             return
-        session.show_lines(f"{_installed(session, there)}{make_source(there).name_hint}")
+        session.show_lines(f"{_installed(session, former)}{make_source(former).name_hint}")
         return
-    with begin_transaction(session, timeout) as tx:
+    with transaction(session, timeout) as tx:
         tx.messages.debug(f"fetching {wanted.entry.source}")
         staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
         _add_staged(staged, tx, team=team, force=force, yes=yes)
@@ -131,12 +131,12 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     return there
 
 
-def _is_same(there: Entry, wanted: Entry) -> bool:
-    """Return whether the source of `there` need not be fetched to know that it is `wanted`.
+def _is_same(former: Entry, wanted: Entry) -> bool:
+    """Return whether `former` is what the user wants, so that nothing must be fetched.
 
     The wheel at a path may have changed, so it is read again.
     """
-    return wanted.sha256 in ("", there.sha256) and not make_source(there).is_one_version
+    return wanted.sha256 in ("", former.sha256) and not make_source(former).is_one_version
 
 
 def _is_present(session: Session, entry: Entry) -> bool:

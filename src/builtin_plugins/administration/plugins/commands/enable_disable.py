@@ -2,7 +2,7 @@
 
 from builtin_plugins.administration.plugins.inventory import named_plugin
 from builtin_plugins.administration.plugins.reconcile import now
-from builtin_plugins.administration.plugins.transaction import begin_transaction, commit_transaction
+from builtin_plugins.administration.plugins.transaction import locked_registry, transaction
 from host.cli.session import Session
 
 
@@ -17,9 +17,9 @@ def disable(session: Session, name: str) -> None:
 
 
 def _switch(session: Session, name: str, *, on: bool) -> None:
-    with begin_transaction(session) as tx:
+    with transaction(session) as tx:
         entry = named_plugin(session, name).entry
-        with commit_transaction(tx) as (registry, _):
+        with locked_registry(tx) as (registry, _):
             there = registry.entries.get(entry.name, entry.replaced(installedAt=now()))
             if there.enabled != on:
                 registry.put(there.replaced(enabled=on))

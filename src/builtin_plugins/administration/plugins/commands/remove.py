@@ -5,7 +5,7 @@ import os
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.administration.plugins.preview import warn_of_sharing
-from builtin_plugins.administration.plugins.transaction import begin_transaction
+from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.directory import store_of
 from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
@@ -19,7 +19,7 @@ def command(session: Session, name: str, yes: bool) -> None:
     The files of a linked plugin are never touched. A directory that was dropped into
     plugins/ is moved to plugins/.removed. A package is uninstalled with pip.
     """
-    with begin_transaction(session) as tx:
+    with transaction(session) as tx:
         plugin = _to_remove(session, name)
         entry = plugin.entry
         if entry.is_package and plugin.state != "missing":

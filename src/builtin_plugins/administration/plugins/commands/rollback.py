@@ -4,7 +4,7 @@ from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.plugins.transaction import begin_transaction
+from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host import OperationError
 from host.cli.session import Session
@@ -27,7 +27,7 @@ def command(session: Session, name: str, version: str | None) -> None:
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
     warn_of_sharing(session, target, "changes")
-    with begin_transaction(session) as tx:
+    with transaction(session) as tx:
         install(target, tx, force=True)
     session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
 

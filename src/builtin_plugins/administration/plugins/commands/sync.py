@@ -10,7 +10,7 @@ from builtin_plugins.administration.plugins.plugin_contents import PluginContent
 from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
-from builtin_plugins.administration.plugins.transaction import begin_transaction
+from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry
 from host import OperationError, UsageError
@@ -92,7 +92,7 @@ def sync_plugin(
     entry = checked_entry(entry)
     if not entry.version_dir:
         raise OperationError("no commit or sha256 is recorded", "remove and re-add the plugin")
-    with begin_transaction(session, timeout) as tx:
+    with transaction(session, timeout) as tx:
         source = make_source(entry)
         staged = source.kept_version(tx) or source.fetch(tx)
         if not dry_run:

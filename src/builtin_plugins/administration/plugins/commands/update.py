@@ -8,7 +8,7 @@ from builtin_plugins.administration.plugins.inventory import inventory, named_pl
 from builtin_plugins.administration.plugins.preview import preview, version_text, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
-from builtin_plugins.administration.plugins.transaction import begin_transaction
+from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host import OperationError
@@ -45,7 +45,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         session.show_lines(f"{entry.name}: {why}")
         return
     entry = checked_entry(entry)
-    with begin_transaction(session, timeout) as tx:
+    with transaction(session, timeout) as tx:
         staged = make_source(entry.replaced(commit="", sha256="")).fetch(tx)
         new = staged.entry
         if _identity(new) == _identity(entry):
