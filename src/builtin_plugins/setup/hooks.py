@@ -25,9 +25,9 @@ def is_installed(command: "Any") -> bool | None:
         from builtin_plugins.setup import macos
 
         return macos.is_installed(settings)
-    from builtin_plugins.setup.linux import ownership
+    from builtin_plugins.setup import linux
 
-    return ownership.is_installed(settings.paths)
+    return linux.is_installed(settings.paths)
 
 
 def tool_settings_of(command: "Any", environ: "Mapping[str, str]") -> "ToolSettings":

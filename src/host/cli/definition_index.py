@@ -18,7 +18,6 @@ from host.errors import HostError
 from host.run import definition as definition_files
 from host.run.definition import SYSTEM_OS, Definition
 from host.run.lock import checksum, own_content, stamp, stamp_numbers
-from host.run.replace_file import replace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,6 +64,8 @@ class DefinitionIndex:
         """If the index has changed, write it to its first writable path, without deleted files."""
         if not self._has_changed:
             return
+        from host.run.replace_file import replace  # most listings change nothing
+
         items = {path: one for path, one in self._items.items() if os.path.exists(path)}
         body = marshal.dumps((self._key, items))
         any(replace(path, FORMAT + checksum(body) + body, 0o600) for path in self._paths)

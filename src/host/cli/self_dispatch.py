@@ -1,8 +1,8 @@
 """`self …`: commands that the built-in plugins declare; their functions get the session."""
 
+from __future__ import annotations
+
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from host.cli.global_options import HELP_WORDS, GlobalOptions
 from host.cli.page_layout import Page
@@ -16,6 +16,11 @@ from host.run.definition import Definition
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Any
 
 _NEVER_ASSUMED = (SELF, "trust")  # the global --yes does not apply to this command
 

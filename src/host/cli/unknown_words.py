@@ -1,6 +1,6 @@
 """The error for words that name no command or category, with suggestions."""
 
-from collections.abc import Iterable, Sequence
+from __future__ import annotations
 
 from host.cli.session import Session
 from host.errors import UsageError
@@ -9,6 +9,10 @@ from host.run.command_files import FolderNode
 from host.run.lock import Lock
 from host.run.suggestions import closest
 from host.run.text import EMPTY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 Words = tuple[str, ...]
 

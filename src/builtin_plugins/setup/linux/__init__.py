@@ -1,1 +1,24 @@
-"""`setup` on Linux: `install` prepares a version, `swap` activates it, `ownership` checks files."""
+"""`setup` on Linux: `install` prepares a version, `swap` activates it, `ownership` checks files.
+
+The functions here are those that a listing calls, so they import little.
+"""
+
+import os
+
+from builtin_plugins.setup.tool_settings import ToolPaths
+
+
+def is_installed(paths: ToolPaths) -> bool:
+    """Return whether the link resolves to an executable in the install directory (CONTRACT 10)."""
+    return os.path.islink(paths.link) and is_program(paths.install_dir, paths.link)
+
+
+def is_program(directory: str, inside: str) -> bool:
+    """Return whether the path `inside` resolves to an executable file in `directory`."""
+    return is_file(directory, inside) and os.access(os.path.join(directory, inside), os.X_OK)
+
+
+def is_file(directory: str, inside: str) -> bool:
+    """Return whether the path `inside` resolves to a file in `directory`."""
+    real = os.path.realpath(os.path.join(directory, inside))
+    return real.startswith(os.path.realpath(directory) + "/") and os.path.isfile(real)

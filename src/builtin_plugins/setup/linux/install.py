@@ -11,6 +11,7 @@ from builtin_plugins.io.archive import UnpackOptions, extract
 from builtin_plugins.io.download import download
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.progress import progress_bar
+from builtin_plugins.setup import linux
 from builtin_plugins.setup.linux import ownership, swap
 from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import Messages, OperationError
@@ -31,7 +32,7 @@ def installed_as(settings: ToolSettings) -> str:
         if ownership.owns_directory(paths):
             with ownership.store_of(paths).exclusive():
                 swap.clear(paths)
-    return paths.link if ownership.is_installed(paths) else ""
+    return paths.link if linux.is_installed(paths) else ""
 
 
 def install(settings: ToolSettings, messages: Messages) -> str:
@@ -74,7 +75,7 @@ def uninstall(settings: ToolSettings, messages: Messages) -> bool:
             swap.uninstall(paths)
         else:
             swap.run_with_sudo(sudo, settings, messages)
-    if ownership.is_installed(paths):
+    if linux.is_installed(paths):
         raise OperationError(f"{settings.name} is kept: setup did not install it")
     return True in is_own.values()
 
@@ -130,13 +131,13 @@ def _launchers(settings: ToolSettings) -> tuple[str, ...]:
 
 
 def _find_launcher(directory: str, settings: ToolSettings) -> str:
-    return next((one for one in _launchers(settings) if ownership.is_program(directory, one)), "")
+    return next((one for one in _launchers(settings) if linux.is_program(directory, one)), "")
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
     """Return the path of the icon in `directory`, downloaded or the archive's, or "" for none."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
-    return next((one for one in icons if ownership.is_file(directory, one)), "")
+    return next((one for one in icons if linux.is_file(directory, one)), "")
 
 
 def _fetch_icon(icon: Path, address: str) -> None:

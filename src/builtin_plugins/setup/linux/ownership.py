@@ -1,7 +1,7 @@
-"""Check which of a tool's files `setup` made, and whether the tool is installed.
+"""Check which of a tool's files `setup` made.
 
-The functions only read files and are fast enough for a listing. They raise OSError for an
-unreadable file, because `setup` cannot know whether it made that file.
+The functions only read files. They raise OSError for an unreadable file, because `setup` cannot
+know whether it made that file.
 """
 
 import os
@@ -25,11 +25,6 @@ def store_of(paths: ToolPaths) -> Store:
         return True
 
     return Store(paths.install_dir, os.path.join(paths.install_dir, "current"), is_own)
-
-
-def is_installed(paths: ToolPaths) -> bool:
-    """Return whether the link resolves to an executable in the install directory (CONTRACT 10)."""
-    return os.path.islink(paths.link) and is_program(paths.install_dir, paths.link)
 
 
 def owned_paths(paths: ToolPaths) -> dict[str, bool | None]:
@@ -73,17 +68,6 @@ def refuse_foreign(paths: ToolPaths) -> None:
 def menu_mark(tool: str) -> str:
     """Return the line by which setup recognizes its own menu entry."""
     return f"X-CLI-Setup={tool}"
-
-
-def is_program(directory: str, inside: str) -> bool:
-    """Return whether the path `inside` resolves to an executable file in `directory`."""
-    return is_file(directory, inside) and os.access(os.path.join(directory, inside), os.X_OK)
-
-
-def is_file(directory: str, inside: str) -> bool:
-    """Return whether the path `inside` resolves to a file in `directory`."""
-    real = os.path.realpath(os.path.join(directory, inside))
-    return real.startswith(os.path.realpath(directory) + "/") and os.path.isfile(real)
 
 
 def read_text(path: str) -> str | None:

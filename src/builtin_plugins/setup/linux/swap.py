@@ -21,6 +21,7 @@ from builtin_plugins.io.files.undo import (
     signals_blocked,
     undoing,
 )
+from builtin_plugins.setup import linux
 from builtin_plugins.setup.linux import ownership
 from builtin_plugins.setup.tool_settings import PATHS, ToolPaths, ToolSettings, variable
 from builtin_plugins.store.versions import staging
@@ -59,7 +60,7 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
     store = ownership.store_of(paths)
     version, launcher, menu, staged = application
     ownership.refuse_foreign(paths)  # other files may have appeared during the download
-    if not ownership.is_program(staged or store.path(version), launcher):
+    if not linux.is_program(staged or store.path(version), launcher):
         raise OperationError(f"{staged or store.path(version)} has no program {launcher}")
     with signals_blocked(), undoing() as undo:
         for path in (paths.link, paths.desktop_file):
@@ -68,7 +69,7 @@ def _swap_in(paths: ToolPaths, application: Application) -> None:
             store.commit(staged, version, undo)
         target = os.path.join(store.link, launcher)
         if version != store.current:
-            if ownership.is_installed(paths) and os.readlink(paths.link) != target:
+            if linux.is_installed(paths) and os.readlink(paths.link) != target:
                 # First link directly to the old version: the new one may lack the old launcher.
                 _replace(atomic.write_link, paths.link, os.path.realpath(paths.link), undo)
             store.activate(version, undo)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from builtin_plugins.setup import command as setup
-from builtin_plugins.setup.linux.ownership import is_installed
+from builtin_plugins.setup.linux import is_installed
 from builtin_plugins.setup.linux.swap import find_sudo
 from builtin_plugins.setup.tool_settings import ToolPaths, ToolSettings
 from host.errors import HostError, OperationError, UsageError
