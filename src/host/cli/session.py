@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from functools import cached_property
+    from typing import Literal
 
     from host.cli.contents import Contents
     from host.listing_records import Terminal
@@ -155,21 +156,18 @@ class Session:
     @cached_property
     def lock_without_hooks(self) -> Lock:
         """The current lock, or else one made without running code of directory plugins."""
-        return self.current_lock or self.query_plugins(python=not self.safe)
+        return self.current_lock or self.query_plugins("none" if self.safe else "packages")
 
-    def query_plugins(self, *, python: bool) -> Lock:
-        """Make a lock; call hooks of packages only if `python`, and none of directory plugins."""
+    def query_plugins(self, code: Literal["packages", "none"]) -> Lock:
+        """Make a lock with the hooks of packages, or with "none", only of built-in plugins."""
         self.make_packages_importable()
         from host.planning.discovery import query_plugins
 
-        return query_plugins(self.installation, "packages" if python else "none")
+        return query_plugins(self.installation, code)
 
     @cached_property
     def current_lock(self) -> Lock | None:
-        """The lock on disk, or None in safe mode or if it is missing or outdated.
-
-        After `refresh_lock`, the lock that it returned.
-        """
+        """The lock on disk or of `refresh_lock`; None in safe mode, or if it is outdated."""
         from host.run.lock import read_lock
 
         return None if self.safe else read_lock(self.installation.locks, self.installation.key)
