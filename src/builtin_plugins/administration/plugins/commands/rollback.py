@@ -29,20 +29,24 @@ def command(session: Session, name: str, version: str | None) -> None:
     warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:
         install(target, tx, force=True)
-    session.show_lines(f"{entry.name}: {version_text(entry)} → {version_text(target)}")
+    change = f"{version_text(entry)} → {version_text(target)}"
+    if target.version_dir == entry.version_dir:
+        change = f"{version_text(entry)} is the current version"
+    session.show_lines(f"{entry.name}: {change}")
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
-    version_dirs = [one.version_dir for one in kept]
-    others = [one for one in kept if one.version_dir != entry.version_dir]
+    """Return the version to install; the current one only if no other version matches."""
     if version is None:
+        version_dirs = [one.version_dir for one in kept]
         found = kept[: [*version_dirs, entry.version_dir].index(entry.version_dir)]
     else:
         wanted = version or EMPTY
-        found = [one for one in others if wanted in (one.version, one.version_dir)]
-        found = found or [one for one in others if (one.commit or one.sha256).startswith(wanted)]
+        found = [one for one in kept if wanted in (one.version, one.version_dir)]
+        found = found or [one for one in kept if (one.commit or one.sha256).startswith(wanted)]
+        found.sort(key=lambda one: one.version_dir != entry.version_dir)
     if found:
         return found[-1]
-    what = "earlier version" if version is None else f"other version {version or EMPTY}"
-    there = ", ".join(version_text(one) for one in others) or "none"
+    what = "earlier version" if version is None else f"version {version or EMPTY}"
+    there = ", ".join(version_text(one) for one in kept) or "none"
     raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {there}")
