@@ -10,12 +10,12 @@ or through the `hooks` file that a directory plugin names in its plugin.json.
 
 Hooks declare commands and sources of variables; the host runs the commands and reads the sources.
 The host calls `prepare`, `find_plugins`, `discover_commands`, `env_sources` and `secret_schemes`
-when it builds the lock, which is a cache of all declarations. This happens at the next start after
-a plugin was added, removed or changed, before any command runs. The host calls `render_listing` and
-`is_installed` when it shows a listing. The hooks that build the lock return records, whose classes
-are in `host`. The records contain facts, paths and "module:attr" references. If a hook raises an
-exception or returns anything else, only the records of its plugin are lost. `cli self plugin list`
-then shows the plugin as broken, with the reason.
+when it builds the lock, which is a cache of all declarations. This happens at the first start after
+a plugin was added, removed or changed, before the command of that start runs. The host calls
+`render_listing` and `is_installed` when it shows a listing. The hooks that build the lock return
+records, whose classes are in `host`. The records contain facts, paths and "module:attr" references.
+If a hook raises an exception or returns anything else, only the records of its plugin are lost.
+`cli self plugin list` then shows the plugin as broken, with the reason.
 
 Plugins are called in the order of their names, after the built-in ones. A hookimpl with
 `tryfirst=True` is called before those of all other plugins, and one with `trylast=True` after
@@ -116,9 +116,9 @@ def env_sources(installation: Installation) -> Iterable[EnvSource]:
     """Return sources of variables, each with its rank.
 
     Called when the lock is built. Rank 1 is the caller's environment, 2 is `envs` of a
-    command.json, 3 is settings.conf, and 4 is `.env` files. The lowest rank wins. A plugin's rank
-    is from 2 to 4, such as 2.5 for a source between `envs` and settings.conf. A run reads only
-    the sources that serve its command::
+    command.json, 3 is settings.conf, and 4 is `.env` files; 1 is the highest, and the highest wins.
+    A plugin's rank is from 2 to 4, such as 2.5 for a source between `envs` and settings.conf. A run
+    reads only the sources that serve its command::
 
         @hookimpl
         def env_sources(installation):

@@ -1,8 +1,10 @@
 """Records: values by order or by name, equal by value."""
 
+import inspect
+
 import pytest
 
-from host import CommandDeclaration, CommandTree, Watch
+from host import Command, CommandDeclaration, CommandTree, Watch
 
 
 def test_values_and_defaults():
@@ -33,3 +35,22 @@ def test_equal_by_kind_and_value():
 def test_what_does_not_fit_is_told(make):
     with pytest.raises(TypeError, match="each once"):
         make()
+
+
+def test_the_constructor_of_a_command_agrees_with_its_values():
+    parameters = inspect.signature(Command).parameters
+    assert tuple(parameters) == Command._fields
+    given = {name: one.default for name, one in parameters.items()}
+    defaults = {name: one for name, one in given.items() if one is not inspect.Parameter.empty}
+    own = vars(Command)
+    assert defaults == {name: own[name] for name in Command._fields if name in own}
+
+
+def test_a_kind_of_command_can_have_more_values_and_other_defaults():
+    class Extra(Command):
+        plugin: str = "mine"
+        extra: str = ""
+
+    found = Extra(("a",), None, "python", extra="x")
+    assert (found.plugin, found.extra, found.dev) == ("mine", "x", False)
+    assert found.replaced(dev=True).extra == "x"

@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 _SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
-# marshal's format differs between Python versions
+# marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
 FORMAT = f"cli-host index 13 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
-    *("hidden", "destroys", "examples", "starts_commands"),
+    *("hidden", "destroys", "examples", "starts_commands", "usage"),
 )
 _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
@@ -99,7 +99,7 @@ class CachedDefinition(Definition):
     The class attributes are defaults; the index has only the values that differ from them.
     """
 
-    name = description = entrypoint = group = ""
+    name = description = entrypoint = group = usage = ""
     effects = "change"
     sudo = destroys = hidden = starts_commands = False
     os = aliases = examples = ()
@@ -109,6 +109,8 @@ class CachedDefinition(Definition):
 
     def __getattr__(self, name: str) -> "Any":
         """Read the file on the first access to an attribute that the index lacks."""
+        if name == "file" or name.startswith("__"):  # `copy` and `pickle` look for such names
+            raise AttributeError(name)
         whole = definition_files.read_definition(self.file)
         # keep the attributes that `FolderNode` has changed
         self.__dict__.update({**vars(whole), **self.__dict__})

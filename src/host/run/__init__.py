@@ -56,6 +56,8 @@ class Record:
         cls._fields += tuple(cls.__annotations__)
         cls._known = frozenset(cls._fields)
         cls._needed = frozenset([one for one in cls._fields if not hasattr(cls, one)])
+        if "__init__" not in vars(cls):  # the constructor of the base may lack values of this class
+            cls.__init__ = Record.__init__  # type: ignore[method-assign]
 
     def __init__(self, *values: "Any", **named: "Any") -> None:
         given = len(values) + len(named)
@@ -63,7 +65,7 @@ class Record:
             named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
         if len(named) < given or not self._needed <= named.keys() <= self._known:
             raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
-        self.__dict__ = named
+        self.__dict__.update(named)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and self.values() == other.values()

@@ -307,15 +307,19 @@ class FolderNode(Node):
 
         Raises DefinitionError.
         """
-        parent = self.parent
-        if parent is None:
-            return (self.project.definition,) if self.project else ()
-        if parent.defaults is None:
-            own = None
-            if _mentions(f"{parent.at}/category.json", _DEFAULTS):
-                own = parent.category()
-            parent.defaults = (*parent.above(), own) if own else parent.above()
-        return parent.defaults
+        if self.parent is not None and self.parent.defaults is not None:
+            return self.parent.defaults
+        pending = []
+        node = self.parent
+        while node is not None and node.defaults is None:
+            pending.append(node)
+            node = node.parent
+        outermost = (self.project.definition,) if self.project else ()
+        found = (node and node.defaults) or outermost
+        for node in reversed(pending):
+            own = node.category() if _mentions(f"{node.at}/category.json", _DEFAULTS) else None
+            found = node.defaults = (*found, own) if own else found
+        return found
 
     def aliased(self, alias: str) -> str:
         """Return the word of the child command with the alias `alias`, or "" if there is none."""

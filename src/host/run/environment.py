@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 
-# Ranks: the smallest number wins. A default in a command's script has rank 5.
+# Ranks: 1 is the highest, and the highest wins. A default in a command's script has rank 5.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
 SYSTEM = 1
 ENVS = 2
@@ -52,7 +52,7 @@ class Assignment:
 class Layers:
     """The variables of all sources.
 
-    The smallest rank wins; if ranks are equal, the assignment read last wins.
+    The highest rank (smallest number) wins; if ranks are equal, the assignment read last wins.
 
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
     caller   the caller's environment (SYSTEM): never changed, even if a value is empty

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     # A provider ("run", "file" or a Python reference) and its references by key
     Call = tuple[str, Mapping[str, Any]]
 
-TIMEOUT_VARIABLE = "CLI_SECRETS_TIMEOUT"
+SECRETS_TIMEOUT = "CLI_SECRETS_TIMEOUT"
 _PROVIDER_SECONDS = (30.0, 120.0)  # time limits of providers, without and with a terminal
 _POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0  # extra time, in which the child reports providers that are late
@@ -46,7 +46,7 @@ def resolve(
     """
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
-    seconds = limit_from(reader.layers.caller, TIMEOUT_VARIABLE, _PROVIDER_SECONDS[terminal])
+    seconds = limit_from(reader.layers.caller, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal])
     environ = reader.layers.environment()
     providers = _Providers(environ, definition.directory, seconds, terminal)
     limit = seconds + 2 * _GRACE_SECONDS
@@ -122,7 +122,7 @@ class _Providers(Record):
 
     @property
     def late(self) -> str:
-        return f"did not answer within {self.seconds:g} s; to wait longer, set {TIMEOUT_VARIABLE}"
+        return f"did not answer within {self.seconds:g} s; to wait longer, set {SECRETS_TIMEOUT}"
 
     def call_all(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
         """Make all `calls`; return (value, "") or ("", reason) by the key of each reference."""

@@ -20,8 +20,13 @@ from testing.installation import PROJECT
 from testing.machine import PATHS, tool_run
 
 HEAVY = """
-import sys, builtin_plugins.setup.hooks
-print(sorted({"requests", "urllib3", "tarfile", "zipfile", "click"} & set(sys.modules)))
+import sys
+from types import SimpleNamespace
+from builtin_plugins.setup.hooks import ENTRYPOINT, is_installed
+definition = SimpleNamespace(entrypoint=ENTRYPOINT, envs={}, name="Tool")
+assert is_installed(SimpleNamespace(words=("setup", "tool"), definition=definition)) is False
+heavy = {"requests", "urllib3", "tarfile", "zipfile", "click", "builtin_plugins.store"}
+print(sorted(heavy & set(sys.modules)))
 """
 
 

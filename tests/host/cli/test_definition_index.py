@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import marshal
 import os
 import shutil
@@ -132,6 +133,21 @@ def test_what_is_known_is_not_read_again(made: Made) -> None:
     assert known.extra["x-own"] == {"a": [1, 2.5]}
     assert all(hasattr(known, name) for name in vars(read_definition(known.file)))
     assert not hasattr(known, "other")
+
+
+def test_what_is_known_equals_what_the_file_says(made: Made) -> None:
+    script = made.root / "commands/demo/script"
+    script.write_text("#!/bin/sh\n# A script\n# usage: script [NAME]\necho\n")
+    script.chmod(0o755)
+    remember(made)
+    index = DefinitionIndex(opened(made))
+    for path in ("hello/command.json", "plain/command.json", "category.json", "script"):
+        file = f"{made.root}/commands/demo/{path}"
+        known, fresh = index.read_definition(file), read_definition(file)
+        assert isinstance(known, CachedDefinition), path
+        for name, value in vars(fresh).items():
+            found = getattr(copy.copy(known), name)
+            assert found == value or repr(found) == repr(value), (path, name)
 
 
 def test_it_holds_no_value_of_a_variable(made: Made) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.plugins_folder import directory
@@ -66,15 +66,17 @@ class KnownPlugin(Record):
         }
 
 
-def inventory(session: Session, *, packages: bool = True) -> list[KnownPlugin]:
+def inventory(
+    session: Session, code: Literal["packages", "none"] = "packages"
+) -> list[KnownPlugin]:
     """Return all plugins, those of the registry first; no code of a directory plugin is run.
 
-    Without `packages`, no package's code is run either; some commands and some reasons why a
+    With "none", no package's code is run either; some commands and some reasons why a
     plugin is broken may then be missing.
     """
     plugins_dir = session.installation.plugins_dir
     reconcile_if_free(plugins_dir)
-    lock = session.lock_without_hooks if packages else session.current_lock
+    lock = session.lock_without_hooks if code == "packages" else session.current_lock
     lock = lock or session.query_plugins("none")
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)
@@ -99,7 +101,7 @@ def named_plugin(
 
     Raises UsageError with the nearest names if there is no such plugin.
     """
-    plugins = inventory(session, packages=False) if plugins is None else plugins
+    plugins = inventory(session, "none") if plugins is None else plugins
     exact = [one for one in plugins if one.entry.name == name]
     by_entry_point = [one for one in plugins if name in (point.name for point in one.in_lock)]
     if exact or by_entry_point:

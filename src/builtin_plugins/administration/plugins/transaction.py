@@ -87,9 +87,9 @@ def transaction_in(session: Session, directory: str, seconds: float) -> Iterator
 def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Transaction]:
     """Remove the leftovers of interrupted changes, then yield a transaction staged in `plugins/`.
 
-    `plugins/` is locked during the removal, but not in the block. An OSError becomes an
-    OperationError. Raises HostError if the registry cannot be read, because
-    nothing may change then.
+    `plugins/` is locked during the removal, but not in the block. The end of the block commits
+    nothing: see `locked_registry`. An OSError becomes an OperationError. Raises HostError if the
+    registry cannot be read, because nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
     drop_abandoned_copy()

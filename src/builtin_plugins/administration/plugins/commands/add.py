@@ -70,7 +70,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     former = _former(session, wanted.entry)
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "add a git repository instead")
-    if former and _is_same(former, wanted.entry) and _is_present(session, former):
+    if former and _needs_no_fetch(former, wanted.entry) and _is_present(session, former):
         if team:
             with transaction(session) as tx, locked_registry(tx) as (registry, _):
                 registry.put(former, team=True)
@@ -131,10 +131,10 @@ def _former(session: Session, wanted: Entry) -> Entry | None:
     return there
 
 
-def _is_same(former: Entry, wanted: Entry) -> bool:
-    """Return whether `former` is what the user wants, so that nothing must be fetched.
+def _needs_no_fetch(former: Entry, wanted: Entry) -> bool:
+    """Return whether `former` is surely what the user wants.
 
-    The wheel at a path may have changed, so it is read again.
+    A wheel may have changed, and another checksum means another file.
     """
     return wanted.sha256 in ("", former.sha256) and not make_source(former).is_one_version
 

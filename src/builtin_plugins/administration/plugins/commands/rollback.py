@@ -15,13 +15,17 @@ def command(session: Session, name: str, version: str | None) -> None:
     """Roll the plugin NAME back to VERSION, by default to the previous version.
 
     The last three versions before the current one are kept; `self plugin show NAME` lists
-    them. VERSION is a version number, or the beginning of a commit or checksum.
+    them. VERSION is a version number, or the beginning of a commit or checksum; if several
+    versions match, the newest one that is not the current one.
     """
     plugin = named_plugin(session, name)
     plugins_dir = session.installation.plugins_dir
     entry = read_registry(plugins_dir).entries.get(plugin.entry.name, plugin.entry)
     kept = kept_versions(plugins_dir, entry)
     chosen = _chosen(entry, kept, version)
+    if chosen.version_dir == entry.version_dir and make_source(entry).is_present(plugins_dir):
+        session.show_lines(f"{entry.name}: {version_text(entry)} is the current version")
+        return
     # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
     fixed = any(make_source(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
@@ -29,10 +33,10 @@ def command(session: Session, name: str, version: str | None) -> None:
     warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:
         install(target, tx, force=True)
-    change = f"{version_text(entry)} → {version_text(target)}"
-    if target.version_dir == entry.version_dir:
-        change = f"{version_text(entry)} is the current version"
-    session.show_lines(f"{entry.name}: {change}")
+    before, after = version_text(entry), version_text(target)
+    if before == after:
+        before, after = entry.version_dir, target.version_dir
+    session.show_lines(f"{entry.name}: {before} → {after}")
 
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:

@@ -35,7 +35,7 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     entries = read_registry(session.installation.plugins_dir).entries
     if not names:
         return list(entries.values())
-    plugins = inventory(session, packages=False)
+    plugins = inventory(session, "none")
     found = [named_plugin(session, name, plugins).entry for name in dict.fromkeys(names)]
     return [entries.get(one.name, one) for one in found]
 

@@ -1,6 +1,6 @@
 """The interface of plugin sources: each kind has a class in the module named after the kind.
 
-A new kind is a module here and a line in `KINDS` of `plugins_folder.registry`.
+A new kind is a module here, and a line in `KINDS` of `plugins_folder.registry`.
 """
 
 import os
@@ -40,7 +40,7 @@ class PluginSource:
     the entry's version.
     """
 
-    prefix = ""  # with a prefix such as "pip:", SOURCE has this kind only if it begins with it
+    prefix = ""  # the beginning of a SOURCE of this kind, such as "pip:", unless a suffix decides
     suffixes: tuple[str, ...] = ()  # the file name endings that this kind accepts
     name_hint = "; or use --name"  # appended to an error about a plugin's name
     is_from_git = False  # whether the source has a branch, tag or commit
@@ -120,8 +120,7 @@ class PluginSource:
         program = tx.messages.program
         refuse_package(entry, root, found.commands, program, self.pip_address())
         if not found.commands and not found.has_python:
-            if problems:
-                raise PluginError(problems[0])
+            tx.messages.warn(*problems)
             raise PluginError(
                 f"{entry.source}: contains no commands and no hooks",
                 "a plugin must contain scripts or <category>/<command>/"

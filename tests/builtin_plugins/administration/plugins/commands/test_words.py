@@ -160,10 +160,14 @@ def test_an_empty_version_is_none(install: Install, tmp_path: Path) -> None:
 
 def test_add_tells_why_a_plugin_has_no_commands(install: Install, tmp_path: Path) -> None:
     made = install()
-    source = write_tree(tmp_path / "acme", {"demo/hi/command.json": {"entrypoint": "x.sh"}})
+    files = {"demo/hi/command.json": {"entrypoint": "x.sh"}, "my folder/x": ""}
+    source = write_tree(tmp_path / "acme", files)
     done = plugin(made, "add", str(source))
-    expected = f'cli: {source}/demo/hi/command.json: "name": missing; expected a string\n'
-    assert done.all == (1, "", expected)
+    assert (done.status, done.stdout) == (1, "")
+    left_out, missing, error = done.stderr.splitlines()
+    assert left_out.startswith(f"cli: warning: {source}/my folder: left out; ")
+    assert missing.startswith(f'cli: warning: {source}/demo/hi/command.json: "name": missing; ')
+    assert error.startswith(f"cli: {source}: contains no commands and no hooks; ")
 
 
 def test_rollback_to_the_current_version(install: Install, tmp_path: Path) -> None:

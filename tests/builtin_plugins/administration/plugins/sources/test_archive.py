@@ -86,13 +86,19 @@ def test_another_checksum_for_an_added_archive_is_checked(
     assert made.run("demo", "hi").stdout == "two\n"
 
 
-def test_rollback_leaves_out_the_current_version(install: Install, site: httpserver.Site) -> None:
+def test_rollback_prefers_a_version_that_is_not_the_current_one(
+    install: Install, site: httpserver.Site
+) -> None:
     made = install()
+    names = []
     for says in ("one", "two"):
-        address = site.add("/acme.tgz", tar_of(plugin_files("demo/hi", says, version="1")))
+        content = tar_of(plugin_files("demo/hi", says, version="1"))
+        names.append(hashlib.sha256(content).hexdigest()[:16])
+        address = site.add("/acme.tgz", content)
         words = ("add", address) if says == "one" else ("update",)
         assert plugin(made, *words).status == 0
-    assert plugin(made, "rollback", "acme", "1").stdout == "acme: 1 → 1\n"
+    done = plugin(made, "rollback", "acme", "1")
+    assert done.all == (0, f"acme: {names[1]} → {names[0]}\n", "")
     assert made.run("demo", "hi").stdout == "one\n"
 
 
