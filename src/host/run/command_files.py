@@ -307,8 +307,6 @@ class FolderNode(Node):
 
         Raises DefinitionError.
         """
-        if self.parent is not None and self.parent.defaults is not None:
-            return self.parent.defaults
         pending = []
         node = self.parent
         while node is not None and node.defaults is None:

@@ -111,9 +111,9 @@ def _by_text(text: str, site: str, *, ssh: bool) -> tuple[str, str]:
     if is_http and (kind := _by_suffix(urlsplit(without_credentials(text)).path)):
         return kind, text
     prefix = _prefix(text)
+    rest = text.removeprefix(prefix)
     for kind in KINDS:
         found = source_class(kind)
-        rest = text.removeprefix(prefix)
         if found.prefix == prefix and (address := found.address_of(rest, site, ssh=ssh)):
             return kind, address
     raise UsageError(f"{masked_text(text)}: not a valid SOURCE", other_forms(text))
