@@ -55,17 +55,16 @@ def _started(made: Made, program: str, words: list[str]) -> subprocess.Completed
     )
 
 
-@pytest.mark.parametrize(("files", "most"), [(PLAIN, 14), (WHOLE, 17)], ids=["plain", "whole"])
+@pytest.mark.parametrize("files", [PLAIN, WHOLE], ids=["plain", "whole"])
 def test_a_planned_run_imports_next_to_nothing(
-    install: Callable[..., Made], files: dict[str, object], most: int
+    install: Callable[..., Made], files: dict[str, object]
 ) -> None:
     made = install(files)
     assert made.run("a", "b").status == 0  # writes the lock
     modules = set(_started(made, _PLANNED_RUN, ["a", "b"]).stdout.split())
     assert ("host.run.settings" in modules) == (files is WHOLE)
     assert not modules & {*_BANNED, "os"}
-    ours = {name for name in modules if name.partition(".")[0] in ("host", "builtin_plugins")}
-    assert len(ours) <= most, sorted(ours)
+    assert not {name for name in modules if name.startswith("builtin_plugins")}
 
 
 _ANSWER = """
@@ -83,28 +82,26 @@ main()
 
 
 @pytest.mark.parametrize(
-    ("words", "most", "may"),
+    ("words", "may"),
     [
-        (["--version"], 25, {"json"}),
-        (["a"], 44, set()),
-        (["--complete", "zsh", "a", ""], 24, set()),
-        (["self", "list", "--format", "json"], 48, {"json", "re", "functools", "typing", "site"}),
-        (["self", "plugin", "list"], 50, {"json", "re", "functools", "typing", "signal", "site"}),
-        (["self", "which", "a", "b"], 44, {"re", "functools", "typing", "site"}),
-        (["--complete", "zsh", "self", "plugin", "remove", ""], 29, set()),
+        (["--version"], {"json"}),
+        (["a"], set()),
+        (["--complete", "zsh", "a", ""], set()),
+        (["self", "list", "--format", "json"], {"json", "re", "functools", "typing", "site"}),
+        (["self", "plugin", "list"], {"json", "re", "functools", "typing", "signal", "site"}),
+        (["self", "which", "a", "b"], {"re", "functools", "typing", "site"}),
+        (["--complete", "zsh", "self", "plugin", "remove", ""], set()),
     ],
     ids=["version", "listing", "completion", "everything", "plugins", "a word", "its completion"],
 )
 def test_what_an_answer_loads(
-    install: Callable[..., Made], words: list[str], most: int, may: set[str]
+    install: Callable[..., Made], words: list[str], may: set[str]
 ) -> None:
     made = install(PLAIN)
     made.run("a")
     modules = set(_started(made, _ANSWER, words).stderr.split())
     assert "host.cli" in modules
     assert not modules & (_BANNED - may)
-    ours = {name for name in modules if name.partition(".")[0] in ("host", "builtin_plugins")}
-    assert len(ours) <= most, sorted(ours)
 
 
 def test_a_change_that_needs_no_network_loads_no_requests() -> None:
