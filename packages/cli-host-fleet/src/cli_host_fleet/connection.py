@@ -14,6 +14,7 @@ from ClusterShell.Worker.EngineClient import EngineClient, EngineClientEOF
 from ClusterShell.Worker.Worker import Worker
 
 from cli_host_fleet.lifelines import Lifelines
+from cli_host_fleet.programs import start
 from cli_host_fleet.results import Result, Stop, judge
 from cli_host_fleet.session import Session
 
@@ -87,22 +88,10 @@ class Connection(EngineClient):  # type: ignore[misc]
 
     def _start(self) -> Connection:
         self._started = time.monotonic()
-        pipes = [os.pipe(), os.pipe(), os.pipe()]
-        (there_in, here_in), (here_out, there_out), (here_err, there_err) = pipes
-        self._process = subprocess.Popen(
-            self._argv,
-            stdin=there_in,
-            stdout=there_out,
-            stderr=there_err,
-            env=self._environ,
-            start_new_session=True,  # Ctrl-C reaches only fleet, which then ends the commands
-        )
-        for descriptor in (there_in, there_out, there_err):
-            os.close(descriptor)
-        os.set_blocking(here_in, False)
-        self.streams.set_writer("stdin", here_in, retain=False)
-        self.streams.set_reader("stdout", here_out)
-        self.streams.set_reader("stderr", here_err)
+        self._process, pipes = start(self._argv, self._environ)
+        self.streams.set_writer("stdin", pipes.stdin, retain=False)
+        self.streams.set_reader("stdout", pipes.stdout)
+        self.streams.set_reader("stderr", pipes.stderr)
         return self
 
     def _handle_read(self, sname: str) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from cli_host_fleet import ssh_config
 from cli_host_fleet.problem import FleetError
+from cli_host_fleet.programs import output_of
 from cli_host_fleet.ssh import Host
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -150,17 +150,11 @@ def _possible(names: list[str]) -> Iterator[str]:
 
 def _run(file: str) -> bytes:
     try:
-        done = subprocess.run(
-            [os.path.abspath(file), "--list"],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            timeout=_PROGRAM_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired) as failure:
-        raise FleetError(f"{file}: {failure}") from None
-    if done.returncode:
-        raise FleetError(f"{file} --list: ended with status {done.returncode}")
+        done = output_of([os.path.abspath(file), "--list"], _PROGRAM_SECONDS)
+    except OSError as failure:
+        raise FleetError(f"{file}: {failure.strerror or failure}") from None
+    if done.status:
+        raise FleetError(f"{file} --list: ended with status {done.status}")
     return done.stdout
 
 

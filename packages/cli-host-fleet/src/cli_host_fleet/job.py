@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from cli_host_fleet import protocol, ssh, variables
-from cli_host_fleet.own_connections import own_connections
+from cli_host_fleet.kept_connections import kept_connections
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.protocol import Facts
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
@@ -58,7 +58,7 @@ class Job:
         self._greeting = protocol.script("greeting.sh")
         self._environ = ssh.environment(os.environ)
         self._calling = Calling()
-        self._own: Mapping[str, Sequence[str]] = {}
+        self._sharing: Mapping[str, Sequence[str]] = {}
         self._elevation: Elevation | None = None
         self._requires: Sequence[Sequence[str]] = ()
         self._secrets: Mapping[str, str] = {}
@@ -73,7 +73,7 @@ class Job:
     def connect(self, calling: Calling, elevation: Elevation | None) -> None:
         """Set the connection parameters, and the user to run the command as."""
         self._calling, self._elevation = calling, elevation
-        self._own = own_connections(self.hosts.values(), calling, self._environ)
+        self._sharing = kept_connections(self.hosts.values(), calling, self._environ)
 
     def masked_words(self) -> list[str]:
         """Return the command line with secrets masked."""
@@ -81,8 +81,8 @@ class Job:
         return [*command.words, *self._program.masked_arguments(command, self.order.args)]
 
     def call(self, host: str) -> tuple[list[str], dict[str, str]]:
-        own = self._own.get(host)
-        return ssh.call(self.hosts[host], self._calling, self._greeting, own), self._environ
+        sharing = self._sharing[host]
+        return ssh.call(self.hosts[host], self._calling, self._greeting, sharing), self._environ
 
     def session(self, host: str, output: Output) -> Session:
         record = self.hosts[host]

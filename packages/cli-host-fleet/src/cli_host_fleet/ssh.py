@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import stat
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +13,7 @@ from cli_host_fleet.problem import FleetError
 _ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # a short path that ssh does not expand
 _LOCALE = ("LANG", "LANGUAGE")
+UNSHARED = ("ControlMaster=no", "ControlPath=none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,30 +58,21 @@ class Calling:
     own: bool = False
 
 
-def call(host: Host, calling: Calling, command: str, own: Sequence[str] | None = None) -> list[str]:
+def call(
+    host: Host, calling: Calling, command: str, sharing: Sequence[str] = UNSHARED
+) -> list[str]:
     """Return ssh's argv to run `command`; fleet's options override ssh_config.
 
     Unknown and changed host keys are refused; prompts, forwarding, LocalCommand and RemoteCommand
-    are disabled. `own` replaces fleet's options for shared connections if ssh_config already shares
-    the connections to this host (ControlMaster): see own_connections.
+    are disabled. `sharing` are the options that choose the connection: see `kept_connections`.
     """
-    multiplexing = ["ControlMaster=no", "ControlPath=none"]
-    if own is not None:
-        multiplexing = [*own]
-    elif calling.control_directory:
-        multiplexing = [
-            "ControlMaster=auto",
-            # %C omits the name; with a hash of the name, ssh checks the host key of each name.
-            f"ControlPath={calling.control_directory}/{zlib.crc32(host.name.encode()):08x}%C",
-            f"ControlPersist={calling.keep}",
-        ]
     options = [
         *("BatchMode=yes", "StrictHostKeyChecking=yes", "LogLevel=ERROR"),
         *("ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"),
         *("PermitLocalCommand=no", "RemoteCommand=none", "RequestTTY=no"),
         *("ServerAliveInterval=15", "ServerAliveCountMax=3"),
         f"ConnectTimeout={calling.connect_timeout}",
-        *multiplexing,
+        *sharing,
     ]
     return ["ssh", *(f"-o{option}" for option in options), *_target(host, calling), command]
 

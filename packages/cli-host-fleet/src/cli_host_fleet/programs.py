@@ -1,0 +1,72 @@
+"""The only module that starts programs: ssh for a host, and programs whose output is read whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Pipes:
+    """This process's ends of the pipes to a program's stdin, stdout and stderr."""
+
+    stdin: int
+    stdout: int
+    stderr: int
+
+
+def start(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[subprocess.Popen[bytes], Pipes]:
+    """Start a program in a session of its own, so that Ctrl-C on the terminal does not reach it."""
+    child_in, our_in = os.pipe()
+    our_out, child_out = os.pipe()
+    our_err, child_err = os.pipe()
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=child_in,
+            stdout=child_out,
+            stderr=child_err,
+            env=environ,
+            start_new_session=True,
+        )
+    finally:
+        for descriptor in (child_in, child_out, child_err):
+            os.close(descriptor)
+    os.set_blocking(our_in, False)
+    return process, Pipes(our_in, our_out, our_err)
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """What a program that has ended printed on stdout, and its exit status."""
+
+    status: int
+    stdout: bytes
+
+
+def output_of(
+    argv: Sequence[str],
+    seconds: float,
+    *,
+    environ: Mapping[str, str] | None = None,
+    quiet: bool = False,
+) -> Printed:
+    """Run a program without stdin and return its output; `quiet` discards its stderr.
+
+    Raises OSError, or TimeoutError if the program takes longer than `seconds`.
+    """
+    try:
+        done = subprocess.run(
+            argv,
+            env=environ,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL if quiet else None,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise TimeoutError(f"took longer than {seconds:g} s") from None
+    return Printed(done.returncode, done.stdout)
