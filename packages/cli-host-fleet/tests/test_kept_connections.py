@@ -32,7 +32,7 @@ class Ways:
         self.directory = directory
         key = f"IdentityFile {cli.rig.directory}/key"
         known_here = f"UserKnownHostsFile {cli.rig.directory}/known_hosts"
-        self.everybody = "\n  ".join(["HostName 127.0.0.1", "User root", key, known_here])
+        self.everybody = f"HostName 127.0.0.1\n  User root\n  {key}\n  {known_here}"
         self.program = directory / "forward.py"
         self.program.write_text(_FORWARD)
         self.known = directory / "known_hosts"

@@ -132,7 +132,7 @@ class _Settings:
             yield self._environ.get(name, "")
 
     def _content(self, path: str) -> bytes:
-        """Return a digest of a file, or b"" if it cannot be read: ssh then cannot read it either."""
+        """Return a digest of a file, or b"" if neither this process nor ssh can read it."""
         if path not in self._of_files:
             try:
                 with open(path, "rb") as opened:
@@ -157,7 +157,8 @@ def _add(digest: hashlib.blake2b, part: bytes) -> None:
 
 
 def _parsed(printed: str) -> dict[str, str]:
-    return {word: value for word, _, value in (line.partition(" ") for line in printed.splitlines())}
+    lines = [line.partition(" ") for line in printed.splitlines()]
+    return {word: value for word, _, value in lines}
 
 
 def _hop_call(hop: str, calling: Calling) -> list[str]:

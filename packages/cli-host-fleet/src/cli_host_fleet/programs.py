@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """This process's ends of the pipes to a program's stdin, stdout and stderr."""
+    """Our ends of the pipes to a program's stdin, stdout and stderr."""
 
     stdin: int
     stdout: int
