@@ -34,12 +34,14 @@ class CommandTree(Record):
     scripts  None if only folders are commands, or {} if scripts are commands, too. For scripts
              directly in `path`, the optional key "prefix" is text to remove from their names,
              and "split" is the text that separates words in their names.
+    under    the words of the category that contains the whole tree, or () for the root
     """
 
     path: str
     plugin: str = ""
     dev: bool = False
     scripts: Mapping[str, str] | None = None
+    under: tuple[str, ...] = ()
 
 
 class CommandDeclaration(Record):
@@ -119,11 +121,15 @@ class BrokenPlugin(Record):
 
 
 class PluginFile(Record):
-    """A plugin with hooks in the Python file at `path`; messages show `origin` as its source."""
+    """A plugin with hooks in the Python file at `path`; messages show `origin` as its source.
+
+    `under` has the words of the category that contains everything that it declares.
+    """
 
     name: str
     origin: str
     path: str
+    under: tuple[str, ...] = ()
 
 
 class Disabled(Record):

@@ -33,8 +33,8 @@ class DirectoryPlugin(Record):
 
     `tree` is the directory that contains the categories. `hooks_file` is a Python file with
     hooks, or "" for none. `scripts` is an object with the optional keys "prefix" and "split", or
-    None if single script files are not commands. `problem` is the reason why the plugin is
-    ignored, or None.
+    None if single script files are not commands. `under` has the words of the category that
+    contains the plugin's commands. `problem` is the reason why the plugin is ignored, or None.
     """
 
     entry: Entry
@@ -42,6 +42,7 @@ class DirectoryPlugin(Record):
     tree: str = ""
     hooks_file: str = ""
     scripts: Mapping[str, str] | None = None
+    under: tuple[str, ...] = ()
     problem: Problem | None = None
 
     def missing_path(self) -> Problem | None:
@@ -70,10 +71,25 @@ def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
             if problem := version_problem(path, wanted):
                 raise PluginError(problem)
         entry = entry.replaced(**texts | {"name": entry.name or texts["name"]})
-        scripts = read_scripts(path, values) if scripts is None else scripts
+        scripts = _combined(scripts, read_scripts(path, values))
     tree = _inside(root, entry.directory, "directory") if entry.directory else root
     hooks_file = _inside(root, entry.hooks, "hooks") if entry.hooks else ""
-    return DirectoryPlugin(entry, root, tree, hooks_file, scripts)
+    parts = {**(scripts or {})}
+    under = tuple(str(parts.pop("under", "")).split())
+    has_scripts = scripts is not None and parts.pop("files", True) is not False
+    words = {key: str(part) for key, part in parts.items()}
+    return DirectoryPlugin(entry, root, tree, hooks_file, words if has_scripts else None, under)
+
+
+def _combined(
+    chosen: Mapping[str, str | bool] | None, declared: Mapping[str, str | bool] | None
+) -> Mapping[str, str | bool] | None:
+    """Return the user's `scripts`; without a choice about files, plugin.json decides about them."""
+    if chosen is None:
+        return declared
+    if declared is not None and chosen.get("files") is False:
+        return {**declared, "under": chosen.get("under", "")}
+    return chosen
 
 
 def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:

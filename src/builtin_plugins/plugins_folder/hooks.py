@@ -22,7 +22,7 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
     yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.hooks_file and plugin.entry.enabled and os.path.isdir(plugin.tree):
-            yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file)
+            yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file, plugin.under)
 
 
 @hookimpl
@@ -38,7 +38,8 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
         elif entry.enabled:
             yield Watch(plugin.tree)
             if os.path.isdir(plugin.tree):
-                yield CommandTree(plugin.tree, entry.name, entry.dev, plugin.scripts)
+                tree = plugin.tree
+                yield CommandTree(tree, entry.name, entry.dev, plugin.scripts, plugin.under)
             else:
                 yield BrokenPlugin(entry.name, f"there is no directory {plugin.tree}")
 

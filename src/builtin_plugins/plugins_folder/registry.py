@@ -47,13 +47,34 @@ def is_plugin_name(name: str) -> bool:
     return is_word(name) and name == name.lower() and name not in _RESERVED
 
 
-def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str] | None:
-    """Return a plugin's "scripts" value, or None if it is absent. Raises PluginError."""
+def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str | bool] | None:
+    """Return a plugin's "scripts" value, or None if it is absent. Raises PluginError.
+
+    "files" is kept only if it is false: script files are then no commands, and the other keys
+    apply to the folders with definitions.
+    """
     scripts = typed(path, values, "scripts", dict, "an object")
     if scripts is None:
         return None
-    parts = {f"scripts.{key}": scripts.get(key) for key in ("prefix", "split")}
-    return {key[len("scripts.") :]: part for key in parts if (part := text(path, parts, key))}
+    parts = {f"scripts.{key}": value for key, value in scripts.items()}
+    found: dict[str, str | bool] = {}
+    for key in ("prefix", "split", "under"):
+        if part := text(path, parts, f"scripts.{key}"):
+            found[key] = part
+    if "under" in found:
+        check_under(path, found["under"])
+    if typed(path, parts, "scripts.files", bool, "true or false") is False:
+        found["files"] = False
+    return found
+
+
+def check_under(path: str, under: Any) -> None:
+    """Raise PluginError unless `under` has words that can name a category."""
+    words = under.split()
+    if not words or words[0] in _RESERVED or not all(map(is_word, words)):
+        what = f"{under!r} cannot be the words of a category"
+        remedy = "use letters, digits, ., _ and -; self, help and setup are reserved"
+        raise PluginError(Problem(path, what, remedy, key="scripts.under"))
 
 
 class Entry(Record):
@@ -72,7 +93,7 @@ class Entry(Record):
     installedAt: str = ""  # noqa: N815 - the key in the file
     enabled: bool = True
     dev: bool = False
-    scripts: Mapping[str, str] | None = None
+    scripts: Mapping[str, str | bool] | None = None
     pinned: bool = False
     unfinished: bool = False
     versions: tuple[str, ...] = ()

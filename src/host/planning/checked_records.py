@@ -35,7 +35,8 @@ def _tree(plugin: Plugin, record: records.CommandTree) -> Tree:
     scripts = None if record.scripts is None else {**record.scripts}
     if not all(isinstance(one, str) for one in (scripts or {}).values()):
         raise TypeError(f"scripts: expected strings, not {scripts!r:.80}")
-    return Tree(absolute_path(record.path), owner, record.dev is True, scripts)
+    under = _placed(plugin, record.under)
+    return Tree(absolute_path(record.path), owner, record.dev is True, scripts, under)
 
 
 def _declared(
@@ -50,7 +51,8 @@ def _declared(
         raise ValueError("the words of a command or category must not be empty")
     if words[0] == SELF and not plugin.ours:
         raise ValueError(f"{words!r}: the word {SELF} is reserved")
-    declared = Declared(_words(words), json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
+    placed = _placed(plugin, words)
+    declared = Declared(placed, json.dumps(fields).encode(), plugin.name, plugin.ours, runs)
     declared.definition  # noqa: B018 - the access checks it
     return declared
 
@@ -67,7 +69,8 @@ def _source(plugin: Plugin, record: records.EnvSource) -> Source:
     if record.provider:
         _check_provider(name, record.provider)
     files = [absolute_path(one) for one in record.files]
-    return Source(name, rank, reader, files, record.provider, _words(record.words), plugin.name)
+    words = _placed(plugin, record.words)
+    return Source(name, rank, reader, files, record.provider, words, plugin.name)
 
 
 def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str]:
@@ -93,10 +96,11 @@ def absolute_path(path: str) -> str:
     return path
 
 
-def _words(words: tuple[str, ...]) -> tuple[str, ...]:
+def _placed(plugin: Plugin, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the checked `words` below the category that the user chose for the plugin."""
     if not all(map(is_word, words)):
         raise ValueError(f"invalid words: {words!r:.80}")
-    return tuple(words)
+    return (*plugin.under, *words)
 
 
 # The check of each kind of record that the lock contains.

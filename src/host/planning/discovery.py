@@ -134,7 +134,7 @@ class _Collected:
         includes its distribution.
         """
         found = []
-        files = [Plugin(one.name, one.origin, file=one.path) for one in self.files]
+        files = [Plugin(one.name, one.origin, file=one.path, under=one.under) for one in self.files]
         for one in [*points, *files]:
             if one.ours or (not one.file and one.package in self.disabled):
                 continue

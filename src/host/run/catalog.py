@@ -7,7 +7,7 @@ of commands. Only this module merges trees. There are two kinds of node with the
 """
 
 from host.errors import DefinitionError, Problem
-from host.run.command_files import FolderNode, Node
+from host.run.command_files import FolderNode, Node, root_of
 from host.run.definition import is_word, read_definition
 from host.run.lock import Tree
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from host.run.command_files import Read
+    from host.run.command_files import Read, UnderNode
     from host.run.definition import Definition
     from host.run.lock import Declared, Lock
     from host.run.projects import Project
 
     Around = Callable[[], tuple[list[Project], list[Problem]]]
-    AnyNode: TypeAlias = "FolderNode | DeclaredNode"
+    AnyNode: TypeAlias = "FolderNode | UnderNode | DeclaredNode"
 
 SELF = "self"  # the first word of the commands that manage the program itself
 RESERVED_WORDS = (SELF, "help")  # first words that no folder can define
@@ -163,7 +163,7 @@ class Catalog:
 
     def _folders(self) -> "list[AnyNode]":
         """Return new root nodes for the trees in the lock; old nodes may have outdated listings."""
-        return [FolderNode(one, self._read) for one in self._lock.trees]
+        return [root_of(tree, self._read) for tree in self._lock.trees]
 
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
         """Return the match of the leading `words`; the remaining words are arguments.

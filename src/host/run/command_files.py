@@ -104,6 +104,52 @@ class Node:
         return self.definition is not None and self.definition.entrypoint != ""
 
 
+class UnderNode(Node):
+    """A word of the category that contains a whole tree (see `Tree.under`); no folder has it.
+
+    `root` is the tree's root, or the node of the next word.
+    """
+
+    def __init__(self, word: str, root: "UnderNode | FolderNode") -> None:
+        self.tree = root.tree
+        self.at = root.at
+        self._word = word
+        self._root = root
+
+    @property
+    def has_below(self) -> bool:
+        return self.holds_commands()
+
+    def enter(self, word: str) -> "UnderNode | FolderNode | None":
+        return self._root if word == self._word else None
+
+    def inside(self) -> "dict[str, UnderNode | FolderNode]":
+        return {self._word: self._root}
+
+    def command(self) -> "Definition | None":
+        return None
+
+    def category(self) -> "Definition | None":
+        return None
+
+    def holds_commands(self) -> bool:
+        return self._root.holds_commands()
+
+    def above(self) -> "tuple[Definition, ...]":
+        return ()
+
+    def aliased(self, alias: str) -> str:  # noqa: ARG002 - as in the other nodes
+        return ""
+
+
+def root_of(tree: "Tree", read: "Read" = read_definition) -> "UnderNode | FolderNode":
+    """Return the node that contains a tree's commands by all their words."""
+    node: UnderNode | FolderNode = FolderNode(tree, read)
+    for word in reversed(tree.under):
+        node = UnderNode(word, node)
+    return node
+
+
 class FolderNode(Node):
     """A node of a tree on disk: a folder, a script or both, or the first words of a script's name.
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 13 "
+FORMAT = b"cli-host lock 14 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 
@@ -29,12 +29,14 @@ class Tree(Record):
     """A tree of categories: its path and its plugin, or "" for the installation's own tree.
 
     `scripts` has the keys that `words_of_script` describes, or is None if scripts are not commands.
+    `under` has the words of the category that contains the whole tree, or is empty.
     """
 
     path: str
     plugin: str = ""
     dev: bool = False
     scripts: "Mapping[str, str] | None" = None
+    under: "Sequence[str]" = ()
 
 
 class Declared(Record):
@@ -88,6 +90,7 @@ class Plugin(Record):
     `package` is the normalized name of the distribution. `file` is a hooks file. `ours` is true
     for a built-in plugin. `hooks` maps each implemented hook to -1 (tryfirst), 0 or 1 (trylast).
     `trees` has the paths of its trees. `broken` is the reason why it is not used, or "".
+    `under` has the words of the category that contains everything it declares, or is empty.
     """
 
     name: str
@@ -100,6 +103,7 @@ class Plugin(Record):
     hooks: "Mapping[str, int]" = _NOTHING
     trees: "Sequence[str]" = ()
     broken: str = ""
+    under: "Sequence[str]" = ()
 
     @property
     def full_name(self) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
+from builtin_plugins.administration.plugins.tree import commands_of
 from builtin_plugins.plugins_folder import directory
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, SourceError, UsageError, masked_text
@@ -133,7 +134,7 @@ def _known_plugin(
     is_here = bool(plugin or (in_lock and entry.is_package))
     if plugin:
         entry = plugin.entry
-        own = own.replaced(trees=[Tree(plugin.tree, scripts=plugin.scripts)] if plugin.tree else [])
+        own = own.replaced(trees=[commands_of(plugin)] if plugin.tree else [])
     elif is_here:
         entry = entry.replaced(version=in_lock[0].version)
     elif entry.is_package:  # imported here: importing takes 35 ms

@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from builtin_plugins.administration.left_out import left_out
+from builtin_plugins.administration.plugins.tree import commands_of
 from builtin_plugins.administration.program.venv.distributions import find_distribution
 from builtin_plugins.io.archive import AS_STORED, extract
 from builtin_plugins.plugins_folder.directory import MANIFEST, TEXTS, DirectoryPlugin
@@ -77,7 +78,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
     """
     if missing := plugin.missing_path():
         raise PluginError(missing)
-    tree = Tree(plugin.tree, scripts=plugin.scripts)
+    tree = commands_of(plugin)
     catalog = Catalog(Lock([tree]))
     found = contents(catalog, (), deep=True)
     problems = (*misspelt_keys(plugin.root), *found.problems)
@@ -93,7 +94,9 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
         if isinstance(node, FolderNode) and tree.scripts is not None
         for one in left_out(node)
     )
-    return PluginContents(plugin.entry, commands, *scan_python(code), problems, ignored)
+    hooks, declared = scan_python(code)
+    placed = tuple((*plugin.under, *words) for words in declared)
+    return PluginContents(plugin.entry, commands, hooks, placed, problems, ignored)
 
 
 def read_commands(*trees: Tree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:

@@ -4,30 +4,33 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.pages import columns
+from builtin_plugins.administration.pages import columns, plural
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import other_installations
 from builtin_plugins.administration.program.venv.distributions import installed_version
 from builtin_plugins.plugins_folder.registry import Entry
-from host import Definition, masked_text
+from host import Definition, Problem, masked_text
 from host.cli.session import Session
 
-_MOST_LEFT_OUT = 10  # maximum number of files to list
+_MOST_ROWS = 30  # of commands in a preview without --verbose
+_MOST_NAMES = 10  # in a line of a preview without --verbose
 
 _Commands = Mapping[Words, Definition]
 _Uses = Mapping[str, list[str]]
 _NONE: _Uses = {}
 
 
-def preview(session: Session, former: Entry | None, found: PluginContents) -> None:
+def preview(
+    session: Session, former: Entry | None, found: PluginContents, *, verbose: bool = False
+) -> None:
     """Print what a version adds, or what it changes from `former`.
 
-    Invalid definitions are reported as warnings.
+    Invalid definitions are reported as warnings. Without `verbose`, long lists are cut.
     """
     plugins_dir = session.installation.plugins_dir
     before = make_source(former).current_version(plugins_dir) if former else None
-    session.show_lines(*plan_lines(before, found))
+    session.show_lines(*plan_lines(before, found, verbose=verbose))
     session.messages.warn(*found.problems)
     warn_of_sharing(session, found.entry, "changes")
 
@@ -46,7 +49,9 @@ def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
         )
 
 
-def plan_lines(before: PluginContents | None, after: PluginContents) -> list[str]:
+def plan_lines(
+    before: PluginContents | None, after: PluginContents, *, verbose: bool = True
+) -> list[str]:
     """Return the lines that show what a plugin adds, or what it changes from `before`."""
     commands, entry = after.commands, after.entry
     if before:
@@ -55,12 +60,73 @@ def plan_lines(before: PluginContents | None, after: PluginContents) -> list[str
         return change_lines(title, before.commands, commands, *used)
     more = "; its Python code may declare more" if after.has_python else ""
     lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
-    lines += [f"commands: {len(commands)}{more}", *command_lines({" ": commands.items()})]
-    if after.left_out:
-        lines.append(f"files that are not commands: {len(after.left_out)}")
-        lines += [f"    {one}" for one in after.left_out[:_MOST_LEFT_OUT]]
-    uses = _uses(commands) | _uses_of_python(after)
-    return lines + [f"{what}: {', '.join(names)}" for what, names in uses.items() if names]
+    lines.append(f"commands: {len(commands)}{more}")
+    if verbose or len(commands) <= _MOST_ROWS:
+        lines += command_lines({" ": commands.items()})
+    else:
+        lines += _grouped_lines(commands)
+    lines += _left_out_lines(after.left_out, verbose=verbose)
+    for what, names in (_uses(commands) | _uses_of_python(after)).items():
+        if names:
+            lines.append(f"{what}: {_names(names, verbose=verbose)}")
+    if not verbose and (len(commands) > _MOST_ROWS or len(after.left_out) > _MOST_NAMES):
+        lines.append("to see everything, add --verbose")
+    return lines
+
+
+def _grouped_lines(commands: _Commands) -> list[str]:
+    """Return a row for each first word, or for each command if all have the same first words.
+
+    A word with several commands shows their number. At most `_MOST_ROWS` rows are returned, and a
+    line for the rest.
+    """
+    depth = _common_words(commands)
+    groups: dict[Words, list[Words]] = {}
+    for words in sorted(commands):
+        groups.setdefault(words[: depth + 1], []).append(words)
+    rows = []
+    for first, members in groups.items():
+        about = commands[members[0]].description
+        if len(members) > 1:
+            about = f"{len(members)} commands"
+        rows.append((f"    {' '.join(first)}", about))
+    shown = rows[:_MOST_ROWS]
+    counts = [len(members) for members in groups.values()]
+    lines = list(columns(shown))
+    if left := sum(counts[_MOST_ROWS:]):
+        lines.append(f"    and {plural(left, 'more command')}")
+    return lines
+
+
+def _common_words(commands: Iterable[Words]) -> int:
+    """Return the number of leading words that all commands share and that name no command."""
+    first, last = min(commands), max(commands)
+    depth = 0
+    for left, right in zip(first[:-1], last[:-1], strict=False):
+        if left != right:
+            break
+        depth += 1
+    return depth
+
+
+def _left_out_lines(left_out: Iterable[Problem], *, verbose: bool) -> list[str]:
+    """Return a line for each reason why files are not commands, with the names of the files."""
+    reasons: dict[str, list[str]] = {}
+    for problem in left_out:
+        reasons.setdefault(problem.text, []).append(problem.path)
+    if not reasons:
+        return []
+    lines = [f"files that are not commands: {sum(map(len, reasons.values()))}"]
+    for reason, paths in reasons.items():
+        lines.append(f"    {reason}: {_names(paths, verbose=verbose)}")
+    return lines
+
+
+def _names(names: list[str], *, verbose: bool) -> str:
+    """Return the names in one line; without `verbose`, only the first and the number of others."""
+    if verbose or len(names) <= _MOST_NAMES:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_NAMES])} and {len(names) - _MOST_NAMES} more"
 
 
 def change_lines(

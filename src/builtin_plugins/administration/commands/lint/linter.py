@@ -9,6 +9,7 @@ from builtin_plugins.administration.commands.lint import rules
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.plugin_contents import misspelt_keys
+from builtin_plugins.administration.plugins.tree import commands_of
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.plugins_folder.directory import (
     MANIFEST,
@@ -115,7 +116,7 @@ class Lint:
             return
         if plugin.hooks_file:
             yield from rules.hooks(plugin.hooks_file)
-        yield from self.tree(FolderNode(Tree(plugin.tree, scripts=plugin.scripts)))
+        yield from self.tree(FolderNode(commands_of(plugin)))
 
     def tree(self, start: FolderNode) -> Iterator[Finding]:
         """Check a node in a tree of commands, and everything below it."""
@@ -160,7 +161,7 @@ class Lint:
             gets_help = script_gets_help(command, "" if command.in_python else script)
             words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
             names = self.help.setdefault("script" if gets_help else "page", [])
-            names.append(words.replace("/", " "))
+            names.append(" ".join([*node.tree.under, *words.split("/")]))
         return command
 
 

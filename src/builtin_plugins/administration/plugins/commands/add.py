@@ -13,7 +13,7 @@ from builtin_plugins.administration.plugins.transaction import (
     transaction,
 )
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.plugins_folder.registry import Entry, read_registry
+from builtin_plugins.plugins_folder.registry import Entry, check_under, read_registry
 from host import PluginError, UsageError
 from host.cli.session import Session
 
@@ -26,12 +26,14 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     sha256: str | None,
     prefix: str | None,
     split: str | None,
+    under: str | None,
     ssh: bool,
     gitlab: bool,
     bitbucket: bool,
     team: bool,
     force: bool,
     yes: bool,
+    verbose: bool,
     timeout: float,
 ) -> None:
     """Add a plugin from SOURCE.
@@ -63,10 +65,8 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         wanted = parse_source(source, ref=ref or "", sha256=sha256 or "", site=site, ssh=ssh)
     if name and wanted.entry.is_package:
         raise UsageError("--name cannot be used with a package, which keeps its own name")
-    scripts = {key: text for key, text in (("prefix", prefix), ("split", split)) if text}
-    if scripts and wanted.entry.is_package:
-        raise UsageError("--prefix and --split can only be used with a directory of scripts")
-    wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts or None)
+    scripts = _scripts(wanted.entry, prefix or "", split or "", under or "")
+    wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts)
     former = _former(session, wanted.entry)
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "add a git repository instead")
@@ -81,11 +81,33 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     with transaction(session, timeout) as tx:
         tx.messages.debug(f"fetching {wanted.entry.source}")
         staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
-        _add_staged(staged, tx, team=team, force=force, yes=yes)
+        _add_staged(staged, tx, team=team, force=force, yes=yes, verbose=verbose)
+
+
+def _scripts(entry: Entry, prefix: str, split: str, under: str) -> dict[str, str | bool] | None:
+    """Return the value of `scripts` in the registry, or None if no option sets it."""
+    if (prefix or split) and entry.is_package:
+        raise UsageError("--prefix and --split can only be used with a directory of scripts")
+    if under:
+        if entry.is_package:
+            raise UsageError("--under cannot be used with a package")
+        check_under("--under", under)
+    texts = {"prefix": prefix, "split": split, "under": under}
+    scripts: dict[str, str | bool] = {key: text for key, text in texts.items() if text}
+    if under and not (prefix or split):
+        # Files are commands only in a directory without definitions: see `described`.
+        scripts["files"] = False
+    return scripts or None
 
 
 def _add_staged(
-    staged: PluginContents, tx: Transaction, *, team: bool, force: bool, yes: bool
+    staged: PluginContents,
+    tx: Transaction,
+    *,
+    team: bool,
+    force: bool,
+    yes: bool,
+    verbose: bool,
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     session, entry = tx.session, staged.entry
@@ -99,7 +121,7 @@ def _add_staged(
         session.show_lines(_installed(session, current))
         return
     staged = staged.replaced(entry=entry)
-    preview(session, current, staged)
+    preview(session, current, staged, verbose=verbose)
     check_collisions(session, staged, force=force)
     if current:
         ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")

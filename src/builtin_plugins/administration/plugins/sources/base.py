@@ -106,12 +106,13 @@ class PluginSource:
             unread = entry.replaced(version="", description="", directory="", hooks="")
             plugin = read_plugin(root, unread)
             found = read_contents(plugin)
-            if not (
-                found.commands or found.has_python or found.problems or is_python_project(root)
-            ):
+            has_contents = found.commands or found.has_python or found.problems
+            if not has_contents and not is_python_project(root):
                 bare = read_contents(plugin.replaced(scripts={}))  # with {}, scripts are commands
                 if bare.commands and plugin.scripts is None:
-                    found = bare.replaced(entry=plugin.entry.replaced(scripts={}))
+                    scripts = {**(entry.scripts or {})}
+                    scripts.pop("files", None)
+                    found = bare.replaced(entry=plugin.entry.replaced(scripts=scripts))
         except HostError as error:
             raise type(error)(relocated(error.problem, root, called)) from None
         name = found.entry.name or _suggested_name(entry.source)

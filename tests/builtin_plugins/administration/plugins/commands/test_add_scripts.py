@@ -41,7 +41,7 @@ def test_scripts_without_any_definition(install: Install, tmp_path: Path, kind: 
     assert (added.status, added.stderr) == (0, "")
     assert "\ncommands: 5\n" in added.stdout
     left_out = "files that are not commands: 1\n"
-    left_out += "    lib.sh: it is not executable and has no shebang\n"
+    left_out += "    it is not executable and has no shebang: lib.sh\n"
     assert left_out in added.stdout
     assert registry(made)["tools"]["scripts"] == {}
     assert made.run("tool", "a").all == (0, "tool [a]", "")
@@ -57,10 +57,8 @@ def test_prefix_and_split(install: Install, tmp_path: Path, kind: str) -> None:
     assert "\ncommands: 2\n    db       Show the databases.\n    db copy\n" in added.stdout
     assert (
         "files that are not commands: 4\n"
-        "    acme: its name does not begin with acme-\n"
-        "    acme-x-.sh: its name is not a valid command name\n"
-        "    lib.sh: its name does not begin with acme-\n"
-        "    tool: its name does not begin with acme-\n"
+        "    its name does not begin with acme-: acme, lib.sh, tool\n"
+        "    its name is not a valid command name: acme-x-.sh\n"
     ) in added.stdout
     assert registry(made)["tools"]["scripts"] == {"prefix": "acme-", "split": "-"}
     assert made.run("db", "x").all == (0, "acme-db [x]", "")
@@ -99,6 +97,80 @@ def test_scripts_in_a_plugin_of_folders_are_its_own(install: Install) -> None:
     )
     assert made.run("a", "b").stdout == "go []"
     assert made.run("a", "helper").status == 2
+
+
+@pytest.mark.parametrize("kind", ["directory", "git", "archive"])
+def test_all_commands_below_a_category(install: Install, tmp_path: Path, kind: str) -> None:
+    made = install({"commands/ops/own": "#!/bin/sh\necho own\n"})
+    added = plugin(made, "add", _source(kind, tmp_path), "--name", "tools", "--under", "ops db")
+    assert (added.status, added.stderr) == (0, "")
+    assert "    ops db acme-db       Show the databases.\n" in added.stdout
+    assert registry(made)["tools"]["scripts"] == {"under": "ops db"}
+    assert made.run("ops", "db", "tool", "a").all == (0, "tool [a]", "")
+    assert made.run("ops", "own").stdout == "own\n"
+    assert made.run("tool").status == 2
+    assert "acme-db-copy" in made.run("ops", "db").stdout
+    listing = json.loads(made.run("self", "list", "--format", "json").stdout)
+    assert [one["path"] for one in listing["categories"]] == [["ops"], ["ops", "db"]]
+    assert plugin(made, "disable", "tools").status == 0
+    assert "plugin tools is disabled" in made.run("ops", "db", "tool").stderr
+
+
+def test_a_plugin_of_folders_below_a_category(install: Install, tmp_path: Path) -> None:
+    hooks = """from host import CommandDeclaration, EnvSource, hookimpl
+
+@hookimpl
+def discover_commands():
+    return [CommandDeclaration(("py",), {"name": "py", "description": "P", "entrypoint": "os:x"})]
+
+@hookimpl
+def env_sources():
+    return [EnvSource("p", 2, files=(__file__.replace("hooks.py", "p.env"),), words=("a",))]
+"""
+    files = {
+        "plugin.json": {"name": "p", "hooks": "hooks.py"},
+        "hooks.py": hooks,
+        "p.env": "FROM_P=1\n",
+        "a/b/command.json": {"name": "B", "description": "D", "entrypoint": "go"},
+        "a/b/go": "#!/bin/sh\necho $COMMAND_CATEGORY $COMMAND_NAME $FROM_P\n",
+        "helper": ECHO,
+    }
+    made = install()
+    source = write_tree(tmp_path / "source", files)
+    added = plugin(made, "add", str(source), "--under", "ops")
+    assert (added.status, added.stderr) == (0, "")
+    assert made.run("ops", "a", "b").all == (0, "ops/a b 1\n", "")
+    listing = json.loads(made.run("self", "list", "--format", "json").stdout)
+    assert [one["path"] for one in listing["commands"]] == [["ops", "a", "b"], ["ops", "py"]]
+
+
+def test_under_needs_words(install: Install, tmp_path: Path) -> None:
+    source = _source("directory", tmp_path)
+    for under in ("self", "-x", "a/b"):
+        done = plugin(install(), "add", source, f"--under={under}")
+        assert done.status == 1
+        assert f"{under!r} cannot be the words of a category" in done.stderr
+
+
+def test_a_large_preview_is_grouped(install: Install, tmp_path: Path) -> None:
+    files = {f"x-{group}-{n}": f"#!/bin/sh\n# {n}\n" for group in "ab" for n in range(20)}
+    files |= {f"x-c{n:02}": "#!/bin/sh\n# Do it\n" for n in range(40)}
+    files |= {f"y{n:02}": "#!/bin/sh\n" for n in range(12)}
+    source = write_tree(tmp_path / "bin", files)
+    options = ("--prefix", "x-", "--split", "-")
+    lines = plugin(install(), "add", str(source), *options).stdout.splitlines()
+    assert lines[1:4] == ["commands: 80", "    a    20 commands", "    b    20 commands"]
+    assert lines[31] == "    c27  Do it"
+    assert lines[32:36] == [
+        "    and 12 more commands",
+        "files that are not commands: 12",
+        "    its name does not begin with x-: "
+        "y00, y01, y02, y03, y04, y05, y06, y07, y08, y09 and 2 more",
+        "to see everything, add --verbose",
+    ]
+    verbose = plugin(install(), "add", str(source), *options, "--verbose").stdout
+    assert "    a 19  19\n" in verbose
+    assert "y09, y10, y11\n" in verbose
 
 
 def test_options_that_do_not_go_together(install: Install) -> None:

@@ -1,0 +1,9 @@
+"""The tree of a directory plugin's commands."""
+
+from builtin_plugins.plugins_folder.directory import DirectoryPlugin
+from host.run.lock import Tree
+
+
+def commands_of(plugin: DirectoryPlugin) -> Tree:
+    """Return the tree of a plugin's commands, as it will be in the lock."""
+    return Tree(plugin.tree, scripts=plugin.scripts, under=plugin.under)
