@@ -79,11 +79,13 @@ class HostError(Exception):
 
     `what` describes the problem, and `remedy` describes what to do. `status` is the exit status.
     `problem` has the location, if it is known, as separate values. `suggestions` are command lines
-    that the user may have meant; the message includes them. Catch this class to catch all errors,
-    but raise one of the subclasses.
+    that the user may have meant; the message includes them. `others` has problems that were found
+    together with this one; each is printed before it. Catch this class to catch all errors, but
+    raise one of the subclasses.
     """
 
     status = 1
+    others: "tuple[Problem, ...]" = ()
     suggestions: tuple[str, ...] = ()
 
     def __init__(self, what: "str | Problem", remedy: str = "") -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from host.run.definition import Definition
     from host.run.environment import Layers, SourceReader
     from host.run.lock import Lock
+    from host.run.plan import Run
 else:
 
     class cached_property:  # noqa: N801 - importing functools takes 3 ms
@@ -202,16 +203,33 @@ class Session:
         Without `secrets`, the value of a secret is its unresolved reference. Raises SourceError,
         and NotConfirmedError for a command of an untrusted project.
         """
-        from host.run.environment import SourceReader, layers_of
-        from host.run.trust import check_trust
+        run = self.run(words, definition, caller, secrets=secrets)
+        run.check_trust()
+        run.read_variables(reading)
+        run.read_secrets()
+        return run.layers
 
-        check_trust(definition, self.program, words)
-        layers = layers_of(words, definition, self.installation, caller)
-        kind, schemes = reading or SourceReader, self.lock.schemes
-        reader = kind(words, definition, layers, self.messages, schemes, secrets)
-        reader.read_all(self.lock.sources)
-        reader.read_secrets()
-        return layers
+    def run(
+        self,
+        words: tuple[str, ...],
+        definition: Definition,
+        caller: Mapping[str, str],
+        *,
+        secrets: bool = False,
+    ) -> Run:
+        """Return a run of a command that is not planned yet; its plan asks no questions."""
+        from host.run.plan import Run
+
+        return Run(
+            words,
+            definition,
+            self.installation,
+            self.catalog,
+            self.messages.warn,
+            caller,
+            self.program,
+            resolves=secrets,
+        )
 
     @cached_property
     def catalog(self) -> Catalog:

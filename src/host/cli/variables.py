@@ -50,7 +50,7 @@ class _Look(environment.SourceReader):
         try:
             super().read(source)
         except HostError as error:
-            self.messages.warn(error.problem)
+            self.report(error.problem)
 
     def read_settings(self, source: Source) -> None:
         for path in source.files:

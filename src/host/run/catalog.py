@@ -137,7 +137,7 @@ class Catalog:
     def __init__(
         self, lock: "Lock", read: "Read" = read_definition, around: "Around | None" = None
     ) -> None:
-        self._lock = lock
+        self.lock = lock
         self._read = read
         self._around = around
         self._projects: list[Project] | None = None
@@ -145,9 +145,9 @@ class Catalog:
 
     def _declared(self) -> "list[AnyNode]":
         """Return the root of each plugin's declared commands."""
-        linked = {one.plugin for one in self._lock.trees if one.dev}
+        linked = {one.plugin for one in self.lock.trees if one.dev}
         found: dict[str, list[Declared]] = {}
-        for one in self._lock.commands:
+        for one in self.lock.commands:
             found.setdefault(one.plugin, []).append(one)
         return [
             DeclaredNode(Tree("", "" if own[0].ours else plugin, plugin in linked), (), own)
@@ -163,7 +163,7 @@ class Catalog:
 
     def _folders(self) -> "list[AnyNode]":
         """Return new root nodes for the trees in the lock; old nodes may have outdated listings."""
-        return [root_of(tree, self._read) for tree in self._lock.trees]
+        return [root_of(tree, self._read) for tree in self.lock.trees]
 
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
         """Return the match of the leading `words`; the remaining words are arguments.

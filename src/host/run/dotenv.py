@@ -39,8 +39,8 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
         try:
             _offer_file(reader, source, path)
         except SourceError as failure:
-            see = f"see: {reader.messages.program} self plugin list"
-            reader.messages.warn(f"plugin {source.plugin} is broken: {failure.what}; {see}")
+            what = f"plugin {source.plugin} is broken: {failure.what}"
+            reader.report(Problem("", what, f"see: {reader.program} self plugin list"))
     if source.reader == "env_files":
         for definition in reader.definition.chain:
             for item in definition.env_files:
@@ -99,10 +99,11 @@ def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) 
                 value = reader.expanded(written, path, name, line, problems.append)
             reader.offer(name, value, source.rank, path, line=line)
     finally:
-        reader.messages.warn(*problems[:_MOST_SHOWN])
+        for problem in problems[:_MOST_SHOWN]:
+            reader.report(problem)
         if len(problems) > _MOST_SHOWN:
             rest = len(problems) - _MOST_SHOWN
-            reader.messages.warn(Problem(path, f"further problems in this file: {rest:,}"))
+            reader.report(Problem(path, f"further problems in this file: {rest:,}"))
 
 
 def read_env_text(path: str) -> str | None:

@@ -11,14 +11,15 @@ from host.run import Record, from_system
 from host.run.definition import Definition
 from host.run.expand import UNSUPPORTED, expand
 from host.run.process import FRAMEWORK_NAMES, RUN
-from host.run.text import Messages
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from host.run.installation import OpenInstallation
     from host.run.lock import Source
+
+    Report = Callable[[Problem], None]
 
 REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 
@@ -96,21 +97,30 @@ class Layers:
             found[RUN] = self._run_chain(own)
         return {**found, **won}
 
+    def ignored(self) -> "Iterator[str]":
+        """Yield a line for each assignment that has no effect because the caller set the name."""
+        for name, assignments in self.offered.items():
+            if name in self.caller:
+                for assignment in assignments:
+                    yield f"{name}: {assignment.source} is ignored, because the caller set {name}"
+
 
 class SourceReader(Record):
-    """Reads the sources of one command into `layers`; warnings go to `messages`.
+    """Reads the sources of one command into `layers`.
 
-    `schemes` has the plugins' schemes of references to secrets. With `resolves`, references to
-    secrets are resolved. With `may_ask`, the providers of the secrets can use the terminal.
+    `report` is called with each problem that does not prevent a run. `schemes` has the plugins'
+    schemes of references to secrets. With `resolves`, references to secrets are resolved. With
+    `may_ask`, the providers of the secrets can use the terminal. `program` is for messages.
     """
 
     words: tuple[str, ...]
     definition: Definition
     layers: Layers
-    messages: Messages
+    report: "Report"
     schemes: "Sequence[Sequence[str]]" = ()
     resolves: bool = False
     may_ask: bool = False
+    program: str = "cli"
 
     def read_all(self, sources: "Iterable[Source]") -> None:
         """Add the variables of `sources` to `layers`, unless the command has `"sources": false`."""
@@ -189,11 +199,9 @@ class SourceReader(Record):
             what = (
                 f"the value of {name} looks like a reference to a secret, but is not resolved here"
             )
-            self.messages.warn(Problem(path, what, 'move it to "secrets"', key, line))
+            self.report(Problem(path, what, 'move it to "secrets"', key, line))
         source = f"{path}:{line}" if line else f"{path}: {key}" if path and key else path or key
         self.layers.offer(Assignment(name, value, rank, source))
-        if name in self.layers.caller:
-            self.messages.debug(f"{name}: {source} is ignored, because the caller set {name}")
 
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a reference scheme for secrets."""
@@ -205,10 +213,10 @@ class SourceReader(Record):
         path: str,
         key: str,
         line: int = 0,
-        on_warning: "Callable[[Problem], None] | None" = None,
+        on_warning: "Report | None" = None,
     ) -> str:
         """Return `text` with its variables expanded; warnings contain `path`, `key` and `line`."""
-        warn = on_warning or self.messages.warn
+        warn = on_warning or self.report
 
         def lookup(name: str) -> str | None:
             value = self.layers.get(name)

@@ -52,6 +52,8 @@ def main(argv: list[str]) -> int:
             if messages.debugging:
                 raise
             error = HostError(f"{type(failure).__name__}: {failure}", "for details, set DEBUG=1")
+        for problem in error.others:
+            messages.error(problem.what)
         messages.error(error.what, error.remedy)
         return error.status
     return status

@@ -22,6 +22,7 @@ _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 _LONGEST = 100  # characters of a version
 _VERSION_SECONDS = 5.0  # for `PROGRAM --version`
 _MOST_PRINTED = 1 << 16  # bytes
+NOT_CHECKED = "not checked"  # the state of a program that would have to be started for its version
 
 
 class Requirement(Record):
@@ -100,12 +101,19 @@ def check_programs(
     environ: "Mapping[str, str]",
     catalog: "Catalog",
     cache_file: str,
+    *,
+    starts_programs: bool = True,
 ) -> None:
     """Raise MissingError if required programs are missing or have the wrong version.
 
-    `words` and `environ` belong to the command; `cache_file` caches versions.
+    `words` and `environ` belong to the command; `cache_file` caches versions. Without
+    `starts_programs`, a program whose version is not in the cache passes.
     """
-    faults = [(one, text) for one in requires if (text := fault(one, environ, cache_file))]
+    faults = []
+    for requirement in requires:
+        text = fault(requirement, environ, cache_file, starts_programs=starts_programs)
+        if text not in ("", NOT_CHECKED):
+            faults.append((requirement, text))
     if not faults:
         return
     alone = len(faults) == 1
@@ -116,14 +124,25 @@ def check_programs(
     raise MissingError(Problem(" ".join(words), f"needs {needs}", remedy))
 
 
-def fault(one: Requirement, environ: "Mapping[str, str]", cache_file: str) -> str:
-    """Return why a program does not satisfy a requirement, or "" if it does."""
+def fault(
+    one: Requirement,
+    environ: "Mapping[str, str]",
+    cache_file: str,
+    *,
+    starts_programs: bool = True,
+) -> str:
+    """Return why a program does not satisfy a requirement, or "" if it does.
+
+    Without `starts_programs`, the result is NOT_CHECKED for a version that is not in the cache.
+    """
     path = find_program(one.program, environ)
     if path is None:
         return "not on PATH"
     if not one.version:
         return ""
-    version = _version(path, environ, cache_file)
+    version = _version(path, environ, cache_file, starts_programs=starts_programs)
+    if not version and not starts_programs:
+        return NOT_CHECKED
     if not version:
         return f"{path} --version prints no version"
     return "" if satisfies(version, one.version) else f"{path} is {version}"
@@ -139,9 +158,12 @@ def remedy_of(one: Requirement, program: str, catalog: "Catalog") -> str:
     return f"{program} setup {one.program}" if is_tool else ""
 
 
-def _version(path: str, environ: "Mapping[str, str]", cache_file: str) -> str:
+def _version(
+    path: str, environ: "Mapping[str, str]", cache_file: str, *, starts_programs: bool
+) -> str:
     """Return the version of a program, or "" if it prints none; `cache_file` caches it.
 
+    Without `starts_programs`, the result is "" for a version that is not in the cache.
     The cache key contains the name, because one file can be several programs (busybox, shims).
     """
     status = posix.stat(path)
@@ -154,6 +176,8 @@ def _version(path: str, environ: "Mapping[str, str]", cache_file: str) -> str:
     for line in lines:
         if line.endswith(identity):
             return line.removesuffix(identity)
+    if not starts_programs:
+        return ""
     version = _printed_version(path, environ)
     if version:
         from host.run.replace_file import replace

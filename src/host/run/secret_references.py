@@ -42,7 +42,7 @@ def resolve(
 ) -> dict[str, str]:
     """Return the value of each reference by its key, such as `secrets.TOKEN`.
 
-    If references fail, the last failure is raised as SourceError, and the others are printed.
+    If references fail, the last failure is raised as SourceError; its `others` has the other ones.
     """
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
@@ -59,10 +59,10 @@ def resolve(
         for key, (_, reason) in found.items()
         if reason
     ]
-    for problem in problems[:-1]:
-        reader.messages.error(problem.what)
-    for problem in problems[-1:]:
-        raise SourceError(problem)
+    if problems:
+        error = SourceError(problems[-1])
+        error.others = tuple(problems[:-1])
+        raise error
     return {key: value for key, (value, _) in found.items()}
 
 

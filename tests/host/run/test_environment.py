@@ -211,7 +211,7 @@ def test_debug_lines_say_what_was_ignored_and_no_value(ruled, debug):
     lines = result.stderr.splitlines()
     assert all(line.startswith("[DEBUG] 2") and line[10:33].count(":") == 2 for line in lines)
     ignored = [line for line in lines if " TIMEOUT: " in line]
-    sources = ["config/settings.conf", "a.env", "command.json"]
+    sources = ["command.json", "config/settings.conf", "a.env"]  # the strongest first
     assert len(ignored) == len(sources)
     assert all(source in line for source, line in zip(sources, ignored, strict=True))
     assert not any(value in result.stderr for value in ("TIMEOUT=", " 40", " 30 ", "=60", "= 90"))

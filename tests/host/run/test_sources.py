@@ -11,7 +11,6 @@ from host.cli.variables import traced_variables
 from host.errors import SourceError
 from host.run.environment import ENV_FILES, ENVS, SETTINGS, Layers, SourceReader
 from host.run.lock import Source, parse_declared
-from host.run.text import Messages
 from testing.installation import command
 from testing.processes import processes_left_with
 
@@ -94,7 +93,7 @@ def python(function, rank=SETTINGS, words=()):
 def read(*sources, system=None, **fields):
     layers = Layers(system or {}, {})
     definition = parse_declared("plugin x", command(**{**fields, "entrypoint": "a:b"}))
-    reading = SourceReader(("demo", "one"), definition, layers, Messages("cli", {}))
+    reading = SourceReader(("demo", "one"), definition, layers, [].append)
     for source in sources:
         reading.read(source)
     return layers

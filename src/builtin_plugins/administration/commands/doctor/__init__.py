@@ -25,9 +25,8 @@ from host import HostError, find_program
 from host.cli.session import Session
 from host.run import find_bash
 from host.run.catalog import Catalog
-from host.run.environment import SourceReader, layers_of
+from host.run.plan import Run
 from host.run.process import start_of
-from host.run.requirements import check_programs
 
 
 def command(session: Session, fix: bool, format: str) -> int:
@@ -140,19 +139,26 @@ def requirements(subject: Subject) -> Iterator[Finding]:
     The programs are looked up on the PATH that the command gets; in safe mode, on the caller's
     PATH.
     """
-    session, catalog = subject.session, Catalog(subject.lock)
+    session = subject.session
+    catalog = Catalog(subject.lock)
     for command in subject.commands:
-        words, definition, environ = command.words, command.definition, session.caller
+        definition = command.definition
         if not definition.requires or not definition.compatible:
             continue
-        versions = session.installation.cache_path("versions")
+        run = Run(
+            command.words,
+            definition,
+            session.installation,
+            catalog,
+            session.messages.warn,
+            session.caller,
+            subject.call,
+            starts_programs=True,
+        )
         try:
             if not session.safe:
-                layers = layers_of(words, definition, session.installation, environ)
-                reader = SourceReader(words, definition, layers, session.messages)
-                reader.read_all(subject.lock.sources)
-                environ = layers.environment()
-            check_programs(definition.requires, words, subject.call, environ, catalog, versions)
+                run.read_variables()
+            run.check_programs()
         except HostError as error:
             yield Finding("", error.problem)
 

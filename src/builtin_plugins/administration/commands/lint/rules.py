@@ -5,8 +5,6 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from types import SimpleNamespace
-from typing import Any
 
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.plugin_contents import scan_python
@@ -73,12 +71,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
     problems: list[Problem] = []
-
-    def warn(*found: Problem) -> None:
-        problems.extend(found)
-
-    messages: Any = SimpleNamespace(program="", warn=warn, debug=lambda _: None)
-    reader = SourceReader((), definition, layers, messages, schemes)
+    reader = SourceReader((), definition, layers, problems.append, schemes)
     try:
         for source in _SOURCES:
             reader.read(source)

@@ -1,0 +1,263 @@
+"""Plan the run of a command: from its words to the process that replaces this one.
+
+`find_run` finds the command. Then each step of the `Run` finds out one more thing, or raises a
+HostError if the command must not run. `Run.steps` has them in their order. `Run.process` is the
+result. Whoever does not run the command (a help page, `self env`, `self doctor`, `Program`) takes
+only the steps that it needs.
+
+No step asks the user: a plan that cannot go on without an answer turns to its `Questions`.
+"""
+
+from host.run import Record
+from host.run.definition import check_runnable
+from host.run.environment import Layers, SourceReader, layers_of
+from host.run.process import Exec, exec_of, python_exec
+from host.run.text import asks_help
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from host.errors import Problem
+    from host.run.argument_parser import MissingArgumentsError
+    from host.run.catalog import Catalog, Match
+    from host.run.definition import Definition
+    from host.run.installation import OpenInstallation
+
+    Report = Callable[[Problem], None]  # takes a problem that does not prevent the run
+
+
+class Questions:
+    """What a plan does if only the user can decide. This class refuses; a subclass asks.
+
+    may_ask   whether a program that resolves secrets may use the terminal
+    """
+
+    may_ask = False
+
+    def trust(self, run: "Run") -> None:
+        """Return if the user trusts the project of `run`; otherwise raise NotConfirmedError."""
+        from host.run.trust import check_trust
+
+        check_trust(run.definition, run.program, run.words)
+
+    def arguments(
+        self, _: "Run", missing: "MissingArgumentsError"
+    ) -> "tuple[Sequence[str], Mapping[str, str]]":
+        """Return the arguments of the run, completed, and their variables; or raise `missing`."""
+        raise missing
+
+
+class Run(Record):
+    """One run of a command, as far as it is planned.
+
+    words, definition  the command
+    arguments          the words that the command gets
+    caller             the environment of the caller
+    installation, catalog, program
+                       the installation, all commands, and the program's name for messages
+    report             is called with each `Problem` that does not prevent the run
+    questions          what to do if only the user can decide
+    resolves           whether references to secrets are resolved; otherwise, they stay references
+    starts_programs    whether required programs are started for their version; otherwise, only
+                       versions that are known already are checked
+    file               the entrypoint, or "" for a Python reference
+    arg_variables      the variables of the declared arguments: see `parse_arguments`
+    """
+
+    words: tuple[str, ...]
+    definition: "Definition"
+    installation: "OpenInstallation"
+    catalog: "Catalog"
+    report: "Report"
+    caller: "Mapping[str, str]"
+    program: str
+    arguments: "Sequence[str]" = ()
+    questions: Questions = Questions()
+    resolves: bool = False
+    starts_programs: bool = False
+    file: str = ""
+    arg_variables: "Mapping[str, str] | None" = None
+
+    _reader = None  # set by `read_variables`
+
+    @property
+    def layers(self) -> Layers:
+        """The variables of all sources; before `read_variables`, only those of the caller."""
+        return Layers(self.caller, {}) if self._reader is None else self._reader.layers
+
+    @property
+    def question(self) -> str:
+        """What the user must confirm before the run, or ""."""
+        return "" if asks_help(self.arguments) else self.definition.confirm
+
+    @property
+    def steps(self) -> "tuple[Callable[[], None], ...]":
+        """The steps between `find_run` and `process`, in their order; each needs those before it.
+
+        Arguments are checked before anything of the command is read, and required variables and
+        programs before a provider of secrets is called.
+        """
+        return (
+            self.check_trust,
+            self.parse_arguments,
+            self.read_variables,
+            self.check_variables,
+            self.check_programs,
+            self.read_secrets,
+        )
+
+    def check_trust(self) -> None:
+        """Raise NotConfirmedError if the command's project is not trusted."""
+        if self.definition.project is not None:
+            from host.run.trust import is_trusted
+
+            if not is_trusted(self.definition):
+                self.questions.trust(self)
+
+    def parse_arguments(self) -> None:
+        """Set `arg_variables`. Raises UsageError if the arguments are not as declared."""
+        declared = self.definition.args
+        if not declared:
+            return
+        from host.run.argument_parser import MissingArgumentsError, parse
+
+        try:
+            line = parse(declared, self.arguments, self.program, self.words, self.caller)
+            self.arg_variables = line.variables()
+        except MissingArgumentsError as missing:
+            self.arguments, self.arg_variables = self.questions.arguments(self, missing)
+
+    def read_variables(self, reading: "type[SourceReader] | None" = None) -> None:
+        """Read all sources but `secrets` into `layers`. Raises SourceError.
+
+        `reading` decides what is read of a source: a help page, for example, does not start bash.
+        """
+        definition, lock = self.definition, self.catalog.lock
+        layers = layers_of(
+            self.words, definition, self.installation, self.caller, self.arg_variables
+        )
+        self._reader = (reading or SourceReader)(
+            self.words,
+            definition,
+            layers,
+            self.report,
+            lock.schemes,
+            resolves=self.resolves,
+            may_ask=self.questions.may_ask,
+            program=self.program,
+        )
+        self._reader.read_all(lock.sources)
+
+    def check_variables(self) -> None:
+        """Raise SourceError if a required variable is missing.
+
+        Variables whose values only a reference gives are not checked yet.
+        """
+        if self.definition.required_envs:
+            from host.run.required_variables import check_required
+
+            # An unresolved `.env` file may set any of them.
+            unknown = self.layers.unasked and self.definition.required_envs
+            check_required(self.definition, self.layers, unknown or self.definition.secrets)
+
+    def check_programs(self) -> None:
+        """Raise MissingError if required programs are missing or have the wrong version."""
+        if self.definition.requires:
+            from host.run.requirements import check_programs
+
+            check_programs(
+                self.definition.requires,
+                self.words,
+                self.program,
+                self.layers.environment(),
+                self.catalog,
+                self.installation.cache_path("versions"),
+                starts_programs=self.starts_programs,
+            )
+
+    def read_secrets(self) -> None:
+        """Add `secrets` to `layers`, and check the required variables among them."""
+        if self._reader is None or not self.definition.secrets:
+            return
+        self._reader.read_secrets()
+        if self.resolves and self.definition.required_envs:
+            from host.run.required_variables import check_required
+
+            check_required(self.definition, self.layers)
+
+    def process(self) -> Exec:
+        """Return the process to execute, with its arguments and its whole environment."""
+        environment = self.layers.environment()
+        if self.file:
+            return exec_of(self.file, self.arguments, environment, self.program)
+        called = " ".join([self.program, *self.words])
+        reference = self.definition.entrypoint
+        return python_exec([called, reference, *self.arguments], environment)
+
+
+def find_run(
+    words: "Sequence[str]",
+    installation: "OpenInstallation",
+    catalog: "Catalog",
+    report: "Report",
+    questions: "Questions | None" = None,
+    *,
+    acts: bool,
+) -> "Run | None":
+    """Return the run that `words` ask for, or None if they ask for a listing or a help page.
+
+    With `acts`, the steps of the plan resolve secrets and start required programs for their
+    versions; without it, they only look. Raises CannotStartError if the command does not run on
+    this system, and DefinitionError.
+    """
+    match = catalog.find(words)
+    if len(match.words) == len(words):
+        match = catalog.default(match)
+    definition = match.definition
+    arguments = words[len(match.words) :]
+    if definition is None or not _names_run(match, definition, arguments):
+        return None
+    for problem in definition.warnings:
+        report(problem)
+    file = check_runnable(match.words, definition)
+    if asks_help(arguments) and not _script_gets_help(definition, file):
+        return None
+    return Run(
+        match.words,
+        definition,
+        installation,
+        catalog,
+        report,
+        installation.caller,
+        installation.layout.program,
+        arguments,
+        questions or Questions(),
+        resolves=acts,
+        starts_programs=acts,
+        file=file,
+    )
+
+
+def _names_run(match: "Match", definition: "Definition", arguments: "Sequence[str]") -> bool:
+    """Return whether the words can run an entrypoint; if not, a listing or a help page is shown."""
+    if not definition.entrypoint:
+        return False
+    if match.kind == "category":
+        # A category's own entrypoint runs only if an option other than `--help` follows.
+        begins_with_option = bool(arguments) and arguments[0].startswith("-")
+        if not begins_with_option or asks_help(arguments[:1]):
+            return False
+    return definition.compatible or not asks_help(arguments)  # help is shown on every system
+
+
+def _script_gets_help(definition: "Definition", file: str) -> bool:
+    """Return whether to pass `--help` to the script."""
+    from host.run.script_help import script_gets_help
+
+    if not definition.help and definition.project is not None:
+        from host.run.trust import is_trusted
+
+        if not is_trusted(definition):
+            return False  # an untrusted script is not searched for `--help`
+    return script_gets_help(definition, file)

@@ -1,0 +1,31 @@
+"""Report the variables of a run to its caller, which masks them in the command's output.
+
+A run loads this module only if the caller sets CLI_REPORT_FD. No other process can tell the values
+that the run really gets: a provider may return another secret at each call.
+"""
+
+from host.errors import OperationError
+from host.run.environment import REPORT
+from host.run.text import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.run.environment import Layers
+
+
+def report_variables(layers: "Layers", descriptor: str) -> None:
+    """Write the run's environment and all overridden values to the file `descriptor`.
+
+    Each variable is written as NAME=value and a NUL. One more NUL ends the report. Raises
+    OperationError if `descriptor` is not open.
+    """
+    variables = [*layers.environment().items()]
+    for assignments in layers.offered.values():
+        variables += [(assignment.name, assignment.value) for assignment in assignments]
+    text = "".join([f"{name}={value}\0" for name, value in variables])
+    try:
+        with open(int(descriptor), "wb") as pipe:
+            pipe.write(encode(f"{text}\0"))
+    except (OSError, ValueError):
+        what = f"{REPORT}={descriptor} is not an open file descriptor"
+        raise OperationError(what, f"run: unset {REPORT}") from None
