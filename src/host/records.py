@@ -100,11 +100,15 @@ class SecretScheme(Record):
                a list of all references with this scheme, and the command's variables. It returns
                a dict that maps each reference to its value, or to an exception with the reason.
                Its current directory is the folder of the definition, so relative paths start
-               there. For an entry of `env_files`, the value is the text of a `.env` file.
+               there. For an entry of `env_files`, the value is either the text of a `.env` file,
+               or a dict of variables. Each value in this dict is exact: it is not expanded, and
+               quotes are part of it.
+    file_provider   optional: another "module:attr" that is called for entries of `env_files`
     """
 
     scheme: str
     provider: str
+    file_provider: str = ""
 
 
 class Watch(Record):
@@ -154,6 +158,8 @@ class Variable(Record):
               files, 4.5 for `secrets`, and from 2 to 4 for plugins; 0 for variables that describe
               the run, such as COMMAND_NAME (`self env --format json` shows null for 0)
     shadows   the variables of the same name that it overrides, the strongest first
+    secret    whether a reference to a secret gave the value; `masked` then hides it, whatever the
+              name of the variable
     """
 
     name: str
@@ -161,3 +167,4 @@ class Variable(Record):
     source: str
     rank: float
     shadows: tuple[Variable, ...] = ()
+    secret: bool = False

@@ -80,10 +80,10 @@ def masked(
 ) -> dict[str, Variable]:
     """Return the variables with secrets masked, as `self env` shows them.
 
-    A value becomes `********` if `is_secret` is true for its name, or if `secrets` (see
-    `declared_secrets`) contains its name. Secret values are also masked inside other values and
-    in shadowed values. Credentials in addresses become `…`. Secrets in the environment `caller`
-    (by default, that of this process) are masked, too::
+    A value becomes `********` if `is_secret` is true for its name, if `secrets` (see
+    `declared_secrets`) contains its name, or if a reference to a secret gave it. Secret values
+    are also masked inside other values and in shadowed values. Credentials in addresses become `…`.
+    Secrets in the environment `caller` (by default, that of this process) are masked, too::
 
         found = Program.current().environment(("deploy", "status"))
         for name, one in masked(found).items():
@@ -93,14 +93,18 @@ def masked(
 
     system = os.environ if caller is None else caller
     every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
-    values = {one.value for one in every if one.name in secrets or is_secret(one.name)}
+
+    def is_masked(one: Variable) -> bool:
+        return one.secret or one.name in secrets or is_secret(one.name)
+
+    values = {one.value for one in every if is_masked(one)}
     values |= {value for name, value in system.items() if is_secret(name)}
     longest_first = sorted(filter(is_hidden_everywhere, values), key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
     def without_secrets(one: Variable) -> Variable:
         weaker = tuple(map(without_secrets, one.shadows))
-        if one.value and (one.name in secrets or is_secret(one.name)):
+        if one.value and is_masked(one):
             return one.replaced(value=_MASK, shadows=weaker)
         value = masked_text(pattern.sub(_MASK, one.value))
         return one.replaced(value=value, shadows=weaker)

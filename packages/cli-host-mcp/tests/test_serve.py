@@ -267,9 +267,9 @@ def test_a_secret_is_requested_once(tmp_path: Path) -> None:
     (cli.root / "config/settings.conf").write_text(f"API_TOKEN=$({mint})\n")
     cli.command(
         "show fresh",
-        'echo "<$API_TOKEN> <$DB> <$FILE_KEY>"\n',
+        'echo "<$API_TOKEN> <$DB> <$PLACE>"\n',
         secrets={"DB": f"run:{mint}"},
-        env_files=[f"run:{mint} FILE_KEY="],
+        env_files=[f"run:{mint} PLACE="],
     )
     with connected(cli, "2026-07-28") as assistant:
         assert assistant.call("show__fresh").blocks == ["<********> <********> <********>\n"]

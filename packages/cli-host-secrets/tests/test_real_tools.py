@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -135,6 +136,63 @@ def test_sops_keeps_the_format(cli: Cli, recipient: str, name: str) -> None:
     cli.tool("sops", *words, "--output", f"{cli.folder}/{name}", "plain")
     assert "hush" not in (cli.folder / name).read_text()
     assert cli.run("try", "show") == (0, "TOKEN=hush\n", "")
+
+
+# One row for each format of sops: the file's name, the format of the text, the text, and the
+# values as bytes. A mapping is data: `$`, `#`, quotes, blanks and line breaks stay.
+_HARD = {"A": "p@$$w0rd$HOME", "B": '"q u"', "C": "abc #def", "D": "one\ntwo", "E": ""}
+_DOTENV = 'A=p@$$w0rd$HOME\nB="q u"\nC=abc #def\nD=one\\ntwo\nE=\n'
+_FORMATS = [
+    ("values.env", "dotenv", _DOTENV, _HARD),
+    ("values.enc", "dotenv", _DOTENV, _HARD),
+    ("values.json", "json", json.dumps({**_HARD, "N": 7, "T": True, "Z": None}),
+     {**_HARD, "N": "7", "T": "true"}),
+    ("values.json.enc", "json", json.dumps(_HARD), _HARD),
+    ("values.yaml", "yaml", json.dumps({**_HARD, "N": 5432, "F": 1.5}),
+     {**_HARD, "N": "5432", "F": "1.5"}),
+    ("values.ini", "ini", "A=p@$$w0rd$HOME\nB=x\n", {"A": "p@$$w0rd$HOME", "B": "x"}),
+]  # fmt: skip
+
+
+@_SOPS
+@pytest.mark.parametrize(("name", "form", "text", "values"), _FORMATS)
+def test_sops_gives_the_same_bytes_as_a_file_and_as_a_key(
+    cli: Cli, recipient: str, name: str, form: str, text: str, values: dict[str, str]
+) -> None:
+    encrypted(cli, recipient, name, form, text)
+    shown = "".join(f"{key}={value}\n" for key, value in values.items())
+    cli.show({}, env_files=[f"sops:{name}"], names=list(values))
+    assert cli.run("try", "show") == (0, shown, "")
+    place = "DEFAULT/" if form == "ini" else ""
+    cli.show({key: f"sops:{name}#{place}{key}" for key in values})
+    assert cli.run("try", "show") == (0, shown, "")
+
+
+@_SOPS
+def test_sops_files_that_are_no_variables(cli: Cli, recipient: str) -> None:
+    encrypted(cli, recipient, "nested.yaml", "yaml", 'A: hush\ndb: {"B": "quiet"}\n')
+    encrypted(cli, recipient, "sections.ini", "ini", "[db]\nA=hush\n")
+    for name, key in (("nested.yaml", "db"), ("sections.ini", "db")):
+        cli.show({}, env_files=[f"sops:{name}"], names=["A"])
+        reason = f"{key} is an object or a list; `env_files` needs one value for each name"
+        expected = f'acme: {cli.folder}/command.json: "env_files": sops:{name}: {reason}\n'
+        assert cli.run("try", "show") == (1, "", expected)
+    cli.show({}, env_files=["sops:nested.yaml#db"], names=["B"])
+    assert cli.run("try", "show") == (0, "B=quiet\n", "")
+
+
+@_SOPS
+def test_a_binary_file_of_sops_is_the_text_of_an_env_file(cli: Cli, recipient: str) -> None:
+    encrypted(cli, recipient, "values.enc", "binary", "A='hush'\nB=$A\n")
+    cli.show({}, env_files=["sops:values.enc"], names=["A", "B"])
+    assert cli.run("try", "show") == (0, "A=hush\nB=hush\n", "")
+
+
+def encrypted(cli: Cli, recipient: str, name: str, form: str, text: str) -> None:
+    cli.folder.mkdir(parents=True, exist_ok=True)
+    (cli.home / "plain").write_text(text)
+    words = ["--encrypt", "--age", recipient, "--input-type", form, "--output-type", form]
+    cli.tool("sops", *words, "--output", f"{cli.folder}/{name}", "plain")
 
 
 @_SOPS

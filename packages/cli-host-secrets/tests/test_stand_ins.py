@@ -78,6 +78,20 @@ def test_values(cli: Cli, secrets: dict[str, str], shown: str, calls: int) -> No
     assert len(cli.calls()) == calls
 
 
+@pytest.mark.parametrize(
+    ("reference", "shown"),
+    [
+        ("vault:secret/db", "password=hush\nport=5432\nempty=\n"),
+        ("aws-sm:prod/db", "password=hush\nport=5432\nempty=\n"),
+    ],
+)
+def test_a_secret_with_several_values_is_a_file_of_variables(
+    cli: Cli, reference: str, shown: str
+) -> None:
+    cli.show({}, env_files=[reference], names=["password", "port", "empty"])
+    assert cli.run("try", "show") == (0, shown, "")
+
+
 def test_openbao(cli: Cli) -> None:
     cli.show({"A": "bao:secret/db#password", "B": "vault:secret/db#password"})
     assert cli.run("try", "show") == (0, "A=hush\nB=hush\n", "")

@@ -84,7 +84,8 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
         if one.rank == environment.SETTINGS and path not in settings:
             settings[path] = settings_names(path)
         line = settings.get(path, {}).get(one.name)
-        return Variable(one.name, one.value, f"{path}:{line}" if line else path, one.rank)
+        source = f"{path}:{line}" if line else path
+        return Variable(one.name, one.value, source, one.rank, secret=one.secret)
 
     traced = {}
     for name in {**layers.offered, **layers.fixed, **layers.caller}:

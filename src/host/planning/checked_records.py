@@ -12,7 +12,7 @@ from host.run.definition import is_reference, is_word
 from host.run.environment import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import Declared, Plugin, Source, Tree
 
-Checked = Tree | Declared | Source | tuple[str, str, str]
+Checked = Tree | Declared | Source | tuple[str, str, str, str]
 
 
 def check_texts(record: Record) -> None:
@@ -73,8 +73,8 @@ def _source(plugin: Plugin, record: records.EnvSource) -> Source:
     return Source(name, rank, reader, files, record.provider, words, plugin.name)
 
 
-def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str]:
-    """Return the scheme, its provider and the plugin's name."""
+def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str, str]:
+    """Return the scheme, its provider, the plugin's name, and the provider for files or ""."""
     scheme = record.scheme
     plain = scheme.replace("-", "").replace("+", "")
     if not (plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()):
@@ -82,7 +82,9 @@ def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str
     if scheme in (*BUILT_IN_SCHEMES, "encrypted"):
         raise ValueError(f"{scheme}: this scheme is built in")
     _check_provider(scheme, record.provider)
-    return scheme, record.provider, plugin.name
+    if record.file_provider:
+        _check_provider(scheme, record.file_provider)
+    return scheme, record.provider, plugin.name, record.file_provider
 
 
 def _check_provider(name: str, provider: str) -> None:

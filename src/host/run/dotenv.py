@@ -7,7 +7,7 @@ from host.run.text import text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from host.run.definition import Definition
     from host.run.environment import SourceReader
@@ -52,14 +52,17 @@ def _offer_item(
 ) -> None:
     """Add the variables in one item of `env_files`, which is a path or a reference to a secret."""
     if ":" in item:
-        from host.run.secret_references import is_secret_reference, resolve
+        from host.run.secret_references import is_secret_reference, resolve_variables
 
         if is_secret_reference(item, reader, definition):
-            if reader.resolves:
-                text = resolve({"env_files": item}, reader, definition)["env_files"]
-                _offer_text(reader, source, item, text)
-            else:
+            if not reader.resolves:
                 reader.layers.unasked.append(item)
+                return
+            content = resolve_variables(item, reader, definition)
+            if isinstance(content, str):
+                _offer_text(reader, source, item, content, secret=True)
+            else:
+                _offer_mapping(reader, source, item, content)
             return
     path = reader.expanded(item, definition.file, "env_files")
     if not path or "\0" in path:  # a variable in the path may be unset on a help page
@@ -85,25 +88,57 @@ def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
         _offer_text(reader, source, path, text)
 
 
-def _offer_text(reader: "SourceReader", source: "Source", path: str, text: str) -> None:
-    """Add the variables in the text of a `.env` file; warn about its first five problems."""
+def _offer_text(
+    reader: "SourceReader", source: "Source", path: str, text: str, *, secret: bool = False
+) -> None:
+    """Add the variables in the text of a `.env` file; warn about its first five problems.
+
+    The values are `secret` if a reference, and not a file, gave the text.
+    """
     problems: list[Problem] = []
     try:
         for name, written, literal, line in parse_env(path, text, problems.append):
-            if reader.definition.sudo and (name in _NEVER_WITH_SUDO or name.startswith("LD_")):
-                what = f'a .env file must not set {name} for a command with "sudo"'
-                remedy = "export the variable before you start the command"
-                raise SourceError(Problem(path, what, remedy, line=line))
+            _check_sudo(reader.definition, name, path, line)
             value = written
             if not literal:
                 value = reader.expanded(written, path, name, line, problems.append)
-            reader.offer(name, value, source.rank, path, line=line)
+            reader.offer(name, value, source.rank, path, line=line, secret=secret)
     finally:
-        for problem in problems[:_MOST_SHOWN]:
-            reader.report(problem)
-        if len(problems) > _MOST_SHOWN:
-            rest = len(problems) - _MOST_SHOWN
-            reader.report(Problem(path, f"further problems in this file: {rest:,}"))
+        _warn(reader, path, problems)
+
+
+def _offer_mapping(
+    reader: "SourceReader", source: "Source", reference: str, content: "Mapping[str, str]"
+) -> None:
+    """Add the variables of a mapping from a provider: each value is exact and secret.
+
+    A name that no variable can have causes a warning, as in a `.env` file.
+    """
+    problems: list[Problem] = []
+    for name, value in content.items():
+        if not is_name(name):
+            what = f'"{name}" cannot be the name of a variable, and is ignored'
+            problems.append(Problem(reference, what))
+            continue
+        _check_sudo(reader.definition, name, reference)
+        reader.offer(name, value, source.rank, reference, name, secret=True)
+    _warn(reader, reference, problems)
+
+
+def _check_sudo(definition: "Definition", name: str, path: str, line: int = 0) -> None:
+    if definition.sudo and (name in _NEVER_WITH_SUDO or name.startswith("LD_")):
+        what = f'a .env file must not set {name} for a command with "sudo"'
+        remedy = "export the variable before you start the command"
+        raise SourceError(Problem(path, what, remedy, line=line))
+
+
+def _warn(reader: "SourceReader", path: str, problems: list[Problem]) -> None:
+    """Warn about the first five problems of a file, and count the others."""
+    for problem in problems[:_MOST_SHOWN]:
+        reader.report(problem)
+    if len(problems) > _MOST_SHOWN:
+        rest = len(problems) - _MOST_SHOWN
+        reader.report(Problem(path, f"further problems in this file: {rest:,}"))
 
 
 def read_env_text(path: str) -> str | None:

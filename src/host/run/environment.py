@@ -39,15 +39,21 @@ LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 
 
 class Assignment:
-    """A value that a source offers for a variable; `source` names that source in messages."""
+    """A value that a source offers for a variable; `source` names that source in messages.
 
-    __slots__ = ("name", "rank", "source", "value")
+    The value is `secret` if it was resolved from a reference, whatever the variable's name.
+    """
 
-    def __init__(self, name: str, value: str, rank: float, source: str) -> None:
+    __slots__ = ("name", "rank", "secret", "source", "value")
+
+    def __init__(
+        self, name: str, value: str, rank: float, source: str, *, secret: bool = False
+    ) -> None:
         self.name = name
         self.value = value
         self.rank = rank
         self.source = source
+        self.secret = secret
 
 
 class Layers:
@@ -187,10 +193,19 @@ class SourceReader(Record):
 
             found = resolve(found, self, definition)
         for key, value in found.items():
-            self.offer(key.removeprefix("secrets."), value, SECRETS, definition.file, key)
+            name = key.removeprefix("secrets.")
+            self.offer(name, value, SECRETS, definition.file, key, secret=self.resolves)
 
     def offer(
-        self, name: str, value: str, rank: float, path: str, key: str = "", line: int = 0
+        self,
+        name: str,
+        value: str,
+        rank: float,
+        path: str,
+        key: str = "",
+        line: int = 0,
+        *,
+        secret: bool = False,
     ) -> None:
         if any(one.owns(name) for one in self.definition.args):
             return  # only an argument may set its own variables
@@ -201,7 +216,7 @@ class SourceReader(Record):
             )
             self.report(Problem(path, what, 'move it to "secrets"', key, line))
         source = f"{path}:{line}" if line else f"{path}: {key}" if path and key else path or key
-        self.layers.offer(Assignment(name, value, rank, source))
+        self.layers.offer(Assignment(name, value, rank, source, secret=secret))
 
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a reference scheme for secrets."""

@@ -133,10 +133,11 @@ def _parsed_later(name: str, default: "Any") -> "Any":
 class Lock(Record):
     """All declarations of plugins: trees, commands and sources in order of precedence.
 
-    `schemes` has rows of scheme, provider and plugin. `plugins` has the plugins by name, in the
-    order in which they were queried. `stamps` has a stamp of each path, taken before the path was
-    read. `disabled` maps each disabled plugin to the words of its commands, to explain an unknown
-    word. A run of a command in a folder parses neither `commands` nor `plugins` nor `disabled`.
+    `schemes` has rows of scheme, provider, plugin, and the provider for `env_files` or "".
+    `plugins` has the plugins by name, in the order in which they were queried. `stamps` has a stamp
+    of each path, taken before the path was read. `disabled` maps each disabled plugin to the words
+    of its commands, to explain an unknown word. A run of a command in a folder parses neither
+    `commands` nor `plugins` nor `disabled`.
     """
 
     trees: "list[Tree]"

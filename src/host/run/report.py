@@ -16,12 +16,16 @@ if TYPE_CHECKING:
 def report_variables(layers: "Layers", descriptor: str) -> None:
     """Write the run's environment and all overridden values to the file `descriptor`.
 
-    Each variable is written as NAME=value and a NUL. One more NUL ends the report. Raises
-    OperationError if `descriptor` is not open.
+    Each variable is written as NAME=value and a NUL. `=value` without a name is a value that came
+    from a reference to a secret. One more NUL ends the report. Raises OperationError if
+    `descriptor` is not open.
     """
     variables = [*layers.environment().items()]
     for assignments in layers.offered.values():
-        variables += [(assignment.name, assignment.value) for assignment in assignments]
+        for assignment in assignments:
+            variables.append((assignment.name, assignment.value))
+            if assignment.secret and assignment.value:
+                variables.append(("", assignment.value))
     text = "".join([f"{name}={value}\0" for name, value in variables])
     try:
         with open(int(descriptor), "wb") as pipe:

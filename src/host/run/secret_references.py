@@ -23,7 +23,10 @@ if TYPE_CHECKING:
 
     # A provider ("run", "file" or a Python reference) and its references by key
     Call = tuple[str, Mapping[str, Any]]
+    # What a reference in `env_files` gives: the text of a `.env` file, or variables by name
+    Content = str | Mapping[str, str]
 
+ENV_FILES = "env_files"  # the key of references whose value may be a mapping
 SECRETS_TIMEOUT = "CLI_SECRETS_TIMEOUT"
 _PROVIDER_SECONDS = (30.0, 120.0)  # time limits of providers, without and with a terminal
 _POLL_SECONDS = 0.1
@@ -44,6 +47,20 @@ def resolve(
 
     If references fail, the last failure is raised as SourceError; its `others` has the other ones.
     """
+    found = _resolve(references, reader, definition)
+    return {key: value for key, value in found.items() if isinstance(value, str)}
+
+
+def resolve_variables(
+    reference: str, reader: "SourceReader", definition: "Definition"
+) -> "Content":
+    """Return what a reference in `env_files` gives. Raises SourceError."""
+    return _resolve({ENV_FILES: reference}, reader, definition)[ENV_FILES]
+
+
+def _resolve(
+    references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
+) -> "dict[str, Content]":
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
     seconds = limit_from(reader.layers.caller, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal])
@@ -70,7 +87,11 @@ def _calls(
     references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
 ) -> "list[Call]":
     """Group the references into calls: one for each plugin scheme, each program and each file."""
-    providers = {row[0]: row[1] for row in reversed(reader.schemes)}
+    # A row has the scheme, its provider, the plugin, and the provider for `env_files` or "".
+    rows = {row[0]: row for row in reversed(reader.schemes)}
+    providers = {scheme: row[1] for scheme, row in rows.items()}
+    if ENV_FILES in references:
+        providers.update({scheme: row[3] for scheme, row in rows.items() if row[3:] and row[3]})
     calls: dict[tuple[str, ...], dict[str, Any]] = {}
     for key, text in references.items():
         scheme, _, rest = text.partition(":")
@@ -124,7 +145,7 @@ class _Providers(Record):
     def late(self) -> str:
         return f"did not answer within {self.seconds:g} s; to wait longer, set {SECRETS_TIMEOUT}"
 
-    def call_all(self, calls: "Sequence[Call]") -> dict[str, tuple[str, str]]:
+    def call_all(self, calls: "Sequence[Call]") -> "dict[str, tuple[Content, str]]":
         """Make all `calls`; return (value, "") or ("", reason) by the key of each reference."""
         from concurrent.futures import ThreadPoolExecutor, wait
         from contextlib import suppress
@@ -141,7 +162,7 @@ class _Providers(Record):
         answers = [threads.submit(self.call, *call) for call in calls]
         wait(answers, self.seconds + _GRACE_SECONDS)
         return {
-            key: self.outcome(answer, reference)
+            key: self.outcome(answer, reference, may_map=key == ENV_FILES)
             for (_, asked), answer in zip(calls, answers, strict=True)
             for key, reference in asked.items()
         }
@@ -156,13 +177,22 @@ class _Providers(Record):
             }
         return dict(load_reference(provider)(references, dict(self.environ)))
 
-    def outcome(self, answer: "Future[dict[Any, Any]]", reference: "Any") -> tuple[str, str]:
-        """Return a reference's value and "", or "" and the reason why it has none."""
+    def outcome(
+        self, answer: "Future[dict[Any, Any]]", reference: "Any", *, may_map: bool = False
+    ) -> "tuple[Content, str]":
+        """Return a reference's value and "", or "" and the reason why it has none.
+
+        With `may_map`, the value may also be a mapping of names to values.
+        """
+        from collections.abc import Mapping
+
         if not answer.done():
             return "", self.late
         value = answer.exception() or answer.result().get(reference)
         if isinstance(value, str) and "\0" not in value:
             return value, ""
+        if isinstance(value, Mapping):
+            return _plain_mapping(value) if may_map else ("", "it has several values; name one")
         if isinstance(value, HostError):
             return "", str(value)
         if isinstance(value, BaseException):
@@ -205,6 +235,15 @@ class _Providers(Record):
             last = next((f": {line}" for line in reversed(lines) if line.strip()), "")
             raise HostError(f"{words[0]} ended with status {process.returncode}{last}")
         return printed
+
+
+def _plain_mapping(values: "Mapping[Any, Any]") -> "tuple[Content, str]":
+    """Return a provider's mapping as a dict and "", or "" and the reason why it is invalid."""
+    for name, value in values.items():
+        is_text = isinstance(name, str) and isinstance(value, str)
+        if not is_text or "\0" in value:
+            return "", f"the value of {name} is not a string, or contains a NUL"
+    return dict(values), ""
 
 
 def _content(path: str) -> bytes:

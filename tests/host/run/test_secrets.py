@@ -120,6 +120,15 @@ def numbers(references, environ):
     return dict.fromkeys(references, 1)
 def ends(references, environ):
     os._exit(0)
+VALUES = {"TOKEN": "p@$$w0rd$HOME 'q' #d\\\\n\\ne", "OTHER": "", "not-a-name": "x"}
+def maps(references, environ):
+    odd = {
+        "nested": {"TOKEN": {}}, "numbers": {"TOKEN": 1}, "nul": {"TOKEN": "\\0"},
+        "risky": {"LD_PRELOAD": "/x"},
+    }
+    return {one: odd.get(one.partition(":")[2], VALUES) for one in references}
+def texts(references, environ):
+    return {one: "TOKEN='a b'\\nOTHER=$TOKEN" for one in references}
 """
 HOOKS = """
 from host import SecretScheme, hookimpl
@@ -127,6 +136,8 @@ from host import SecretScheme, hookimpl
 def secret_schemes():
     for name in ("upper", "hangs", "raises", "numbers", "ends"):
         yield SecretScheme(name, f"{module}:{name}")
+    yield SecretScheme("maps", f"{module}:maps")
+    yield SecretScheme("both", f"{module}:upper", f"{module}:texts")
 """
 # The reference of a second secret, and why it has no value.
 OF_PLUGINS = {
@@ -169,6 +180,47 @@ def test_a_provider_of_a_plugin_that_fails(of_plugins, reference, reason):
     assert f'"secrets.OTHER": {reference}: ' in last
     assert reason in last
     assert len(others) == (reference == "ends:x")  # it ends the process of all
+
+
+def test_a_mapping_of_a_provider_is_data(of_plugins):
+    of_plugins.write({"commands/a/b/command.json": command(env_files=["maps:x"])})
+    value = "p@$$w0rd$HOME 'q' #d\\n\ne"
+    warning = 'cli: warning: maps:x: "not-a-name" cannot be the name of a variable, and is ignored'
+    assert of_plugins.run("a", "b").all == (0, f"{value}|\n", f"{warning}\n")
+    refers = command(env_files=["maps:x"], envs={"OTHER": "<$TOKEN>"})
+    of_plugins.write({"commands/a/b/command.json": refers})
+    assert of_plugins.run("a", "b").all == (0, f"{value}|<{value}>\n", f"{warning}\n")
+
+
+@pytest.mark.parametrize("what", ["nested", "numbers", "nul"])
+def test_a_mapping_with_anything_but_text_is_an_error(of_plugins, what):
+    of_plugins.write({"commands/a/b/command.json": command(env_files=[f"maps:{what}"])})
+    done = of_plugins.run("a", "b")
+    assert (done.status, done.stdout, done.stderr.count("\n")) == (1, "", 1)
+    reason = "the value of TOKEN is not a string, or contains a NUL"
+    assert f'"env_files": maps:{what}: {reason}' in done.stderr
+
+
+def test_a_mapping_is_no_value_of_one_secret(of_plugins):
+    of_plugins.write({"commands/a/b/command.json": command(secrets={"TOKEN": "maps:x"})})
+    done = of_plugins.run("a", "b")
+    assert (done.status, done.stdout) == (1, "")
+    assert '"secrets.TOKEN": maps:x: it has several values; name one' in done.stderr
+
+
+def test_a_scheme_may_have_another_provider_for_files(of_plugins):
+    secrets = {"OTHER": "both:b"}
+    of_plugins.write({"commands/a/b/command.json": command(secrets=secrets, env_files=["both:f"])})
+    assert of_plugins.run("a", "b").all == (0, "a b|a b\n", "")
+    of_plugins.write({"commands/a/b/command.json": command(secrets=secrets)})
+    assert of_plugins.run("a", "b").all == (0, "|BOTH:B\n", "")
+
+
+def test_a_command_with_sudo_takes_no_dangerous_name_from_a_mapping(of_plugins):
+    of_plugins.write({"commands/a/b/command.json": command(env_files=["maps:risky"], sudo=True)})
+    done = of_plugins.run("a", "b")
+    assert (done.status, done.stderr.count("\n")) == (1, 1)
+    assert 'must not set LD_PRELOAD for a command with "sudo"' in done.stderr
 
 
 def test_a_secret_counts_as_set_and_has_its_type(install):
@@ -316,6 +368,7 @@ def test_a_caller_that_masks_gets_the_variables(install):
     with open(reading, "rb") as pipe:
         *pairs, last, end = pipe.read().split(b"\0")
     assert {b"TOKEN=t", b"OTHER=o", b"LANG=won", b"LANG=lost", b"COMMAND_NAME=b"} <= {*pairs}
+    assert {pair for pair in pairs if pair.startswith(b"=")} == {b"=t", b"=o"}  # from references
     assert (last, end) == (b"", b"")
     assert asked(made) == 2
 

@@ -212,11 +212,15 @@ class _Running:
 
 
 def _parsed(report: bytes) -> dict[str, Variable]:
-    """Return each variable with its value and, as `shadows`, the values that it overrides."""
+    """Return each variable with its value and, as `shadows`, the values that it overrides.
+
+    Values without a name came from references to secrets. They are secret, whatever the names of
+    their variables.
+    """
     found: dict[str, Variable] = {}
     for pair in report.removesuffix(_REPORT_END).split(b"\0"):
         name, _, value = pair.decode("utf-8", "surrogateescape").partition("=")
-        one = Variable(name, value, "", 1)
+        one = Variable(name, value, "", 1, secret=not name)
         winner = found.setdefault(name, one)
         if winner.value != value:
             found[name] = winner.replaced(shadows=(*winner.shadows, one))

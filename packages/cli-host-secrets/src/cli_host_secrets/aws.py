@@ -4,18 +4,36 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from cli_host_secrets.programs import output
-from cli_host_secrets.references import Answers, decoded, json_field, pick_each
+from cli_host_secrets.references import (
+    Answers,
+    Contents,
+    decoded,
+    json_field,
+    json_variables,
+    pick_each,
+)
 from host import HostError
 
+_EXAMPLE = "aws-sm:NAME or aws-sm:NAME#KEY"
 _MOST = 20  # the limit of batch-get-secret-value
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Read secrets by name or ARN. Reading only one needs no batch-get-secret-value permission."""
+    return pick_each(references, _EXAMPLE, _reader(environment), json_field)
+
+
+def resolve_variables(references: Sequence[str], environment: Mapping[str, str]) -> Contents:
+    """Return the variables in secrets that are JSON objects, or the text of other secrets."""
+    return pick_each(references, _EXAMPLE, _reader(environment), json_variables)
+
+
+def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers]:
+    """Return the function that reads secrets by their names."""
     environment = {**environment, "AWS_PAGER": ""}
 
     def call(operation: str, request: Mapping[str, Any]) -> Any:
@@ -40,7 +58,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
                 found |= dict.fromkeys(some, failure)
         return found
 
-    return pick_each(references, "aws-sm:NAME or aws-sm:NAME#KEY", read_all, json_field)
+    return read_all
 
 
 def _one_of(answer: Mapping[str, Any], name: str) -> str | Exception:

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from cli_host_secrets.programs import output, without_line_end
-from cli_host_secrets.references import Answers, each, json_field, pick_each
+from cli_host_secrets.references import (
+    Answers,
+    Contents,
+    each,
+    json_field,
+    json_variables,
+    pick_each,
+)
 from host import HostError
 
 _WORD = "[A-Za-z0-9_][A-Za-z0-9_.:-]*"
@@ -16,6 +23,16 @@ _EXAMPLE = "gcp-sm:NAME or gcp-sm:projects/PROJECT/secrets/NAME"
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Read the secrets in parallel, because gcloud reads one per call."""
+    return pick_each(references, _EXAMPLE, _reader(environment), json_field)
+
+
+def resolve_variables(references: Sequence[str], environment: Mapping[str, str]) -> Contents:
+    """Return the variables in secrets that are JSON objects, or the text of other secrets."""
+    return pick_each(references, _EXAMPLE, _reader(environment), json_variables)
+
+
+def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers]:
+    """Return the function that reads secrets by their names."""
 
     def read(name: str) -> str:
         found = _NAME.fullmatch(name)
@@ -26,4 +43,4 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         words += [f"--secret={secret}", *([f"--project={project}"] if project else [])]
         return without_line_end(output(words, environment))
 
-    return pick_each(references, _EXAMPLE, lambda names: each(names, read), json_field)
+    return lambda names: each(names, read)

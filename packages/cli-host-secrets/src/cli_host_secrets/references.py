@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
 from host import HostError
 
 Answer = str | Exception
 Answers = dict[str, Answer]
+# What a reference in `env_files` gives: the text of a `.env` file, or variables by name.
+Content = str | dict[str, str]
+Contents = dict[str, Content | Exception]
+
+_Value = TypeVar("_Value")
 
 
 def split(reference: str, example: str, *, field: bool = False) -> tuple[str, str]:
@@ -27,6 +32,29 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
 
 def text_of(value: Any, field: str) -> str:
     """Return the string at the path `field` (`a/b`) in decoded JSON, or another scalar as JSON."""
+    value = _at(value, field)
+    if isinstance(value, dict | list):
+        raise HostError(f"{field or 'the secret'} is an object or a list; name one of its fields")
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def variables_of(value: Any, field: str = "") -> dict[str, str]:
+    """Return the strings of the object at the path `field`, each as `text_of` returns it.
+
+    A null is left out. Raises HostError for anything but an object of scalars.
+    """
+    value = _at(value, field)
+    if not isinstance(value, dict):
+        raise HostError(f"{field or 'the secret'} has no names; `env_files` needs an object")
+    nested = [name for name, item in value.items() if isinstance(item, dict | list)]
+    if nested:
+        key = f"{field}/{nested[0]}".lstrip("/")
+        raise HostError(f"{key} is an object or a list; `env_files` needs one value for each name")
+    return {name: text_of(item, "") for name, item in value.items() if item is not None}
+
+
+def _at(value: Any, field: str) -> Any:
+    """Return the value at the path `field` in decoded JSON. Raises HostError if there is none."""
     for key in field.strip("/").split("/") if field else ():
         if isinstance(value, list) and key.isdecimal():
             value = dict(enumerate(value)).get(int(key))
@@ -34,26 +62,29 @@ def text_of(value: Any, field: str) -> str:
             value = value.get(key) if isinstance(value, dict) else None
         if value is None:
             raise HostError(f"the secret has no {field}")
-    if isinstance(value, dict | list):
-        raise HostError(f"{field or 'the secret'} is an object or a list; name one of its fields")
-    return value if isinstance(value, str) else json.dumps(value)
+    return value
 
 
 def decoded(text: str, source: str) -> Any:
-    """Decode JSON. The error names only its `source`, because the text may contain secrets."""
+    """Decode JSON; numbers are strings, with the digits of the text.
+
+    The error names only the `source`, because the text may contain secrets.
+    """
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=str, parse_float=str)
     except ValueError:
         raise HostError(f"{source} is not JSON") from None
 
 
-def each(names: Iterable[str], read: Callable[[str], str], at_once: int = 8) -> Answers:
+def each(
+    names: Iterable[str], read: Callable[[str], _Value], at_once: int = 8
+) -> dict[str, _Value | Exception]:
     """Map each name to what `read` returns, or to the HostError that it raises.
 
     `at_once` is the number of parallel calls; it must be 1 if `read` may prompt.
     """
 
-    def answer(name: str) -> tuple[str, Answer]:
+    def answer(name: str) -> tuple[str, _Value | Exception]:
         try:
             return name, read(name)
         except HostError as failure:
@@ -67,16 +98,16 @@ def pick_each(
     references: Sequence[str],
     example: str,
     read_all: Callable[[Sequence[str]], Answers],
-    pick: Callable[[str, str], str],
+    pick: Callable[[str, str], _Value],
     *,
     field: bool = False,
-) -> Answers:
+) -> dict[str, _Value | Exception]:
     """Resolve references: read each named secret once, then `pick` each field from its text.
 
     `read_all` returns the texts of the secrets with the given names. `example` and `field` are
     passed to `split`.
     """
-    answers: Answers = {}
+    answers: dict[str, _Value | Exception] = {}
     wanted = {}
     for one in references:
         try:
@@ -85,7 +116,7 @@ def pick_each(
             answers[one] = failure
     texts = read_all(list(dict.fromkeys(name for name, _ in wanted.values())))
 
-    def part(reference: str) -> str:
+    def part(reference: str) -> _Value:
         name, field = wanted[reference]
         text = texts[name]
         if isinstance(text, Exception):
@@ -98,3 +129,17 @@ def pick_each(
 def json_field(text: str, field: str) -> str:
     """Return `text`, or, if `field` is not "", that field of the JSON that `text` contains."""
     return text_of(decoded(text, "the secret"), field) if field else text
+
+
+def json_variables(text: str, field: str) -> Content:
+    """Return the variables in a JSON object (at the path `field`), or a text that is no object.
+
+    A text without a field that is no JSON object is the text of a `.env` file.
+    """
+    if field:
+        return variables_of(decoded(text, "the secret"), field)
+    try:
+        value = decoded(text, "the secret")
+    except HostError:
+        return text
+    return variables_of(value) if isinstance(value, dict | list) else text
