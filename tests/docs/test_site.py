@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import json
 import os
 import re
 import subprocess
@@ -19,6 +18,7 @@ import pytest
 import host
 from builtin_plugins.administration import self_commands
 from host import hookspecs
+from host.keys import FILES, OBJECTS
 from testing import httpserver
 from testing.environments import made_once
 from testing.installation import PROJECT
@@ -157,12 +157,13 @@ def test_the_reference_is_complete(site: Path) -> None:
 
 def test_every_key_of_every_file_is_in_the_formats(site: Path) -> None:
     shown = (site / "formats.html").read_text()
-    for file in (PROJECT / "core" / "schema").glob("*.json"):
-        schema = json.loads(file.read_text())
-        section = shown.partition(f"<code>{schema['title']}</code>")[2].partition("<h2")[0]
-        objects = [schema, *schema.get("$defs", {}).values()]
-        for key in {key for one in objects for key in one.get("properties", {})}:
-            assert f"<td><code>{key}</code></td>" in section, (schema["title"], key)
+    for file in FILES.values():
+        section = shown.partition(f"<code>{file.title}</code>")[2].partition("<h2")[0]
+        for key in file.keys:
+            assert f"<code>{key.name}</code>" in section, (file.title, key)
+    for described in OBJECTS.values():
+        for key in described.keys:
+            assert f"<code>{key.name}</code>" in shown, (described.title, key)
 
 
 def test_the_copy_button_gives_what_a_reader_types(site: Path) -> None:

@@ -120,7 +120,9 @@ class Definition:
 
             self.args = read_declarations(declared, self.directory, ours=ours)
         self.extra: dict[str, Any] = fields.extra()
-        warnings = [problem for one in (fields, *declared) for problem in one.misspelt()]
+        warnings = [*fields.misspelt(_kind_of(file))]
+        for argument in declared:
+            warnings += argument.misspelt("argument")
         self.warnings: tuple[Problem, ...] = tuple(warnings)
 
     def inherit(self, above: "tuple[Definition, ...]") -> None:
@@ -172,6 +174,13 @@ class Definition:
     def is_listed(self) -> bool:
         """Whether listings show the command without --all."""
         return self.compatible and not self.hidden
+
+
+def _kind_of(file: str) -> str:
+    """Return which kind of file a definition is in, as `host.keys` names it."""
+    if file.endswith("/category.json"):
+        return "category"
+    return "project" if file.endswith("/project.json") else "command"
 
 
 def _sudo_systems(fields: Fields) -> tuple[str, ...]:

@@ -36,7 +36,7 @@ class Config:
         team = fields.inner("team")
         self.follow: str = team.one_of("follow", ("notice", "never"))
         self.catalogues: tuple[str, ...] = team.texts("catalogue")
-        self.warnings: tuple[Problem, ...] = (*team.misspelt(), *fields.misspelt())
+        self.warnings: tuple[Problem, ...] = (*team.misspelt("team"), *fields.misspelt("cli"))
 
 
 def read_config(path: str, remedy: str = "") -> Config:

@@ -83,8 +83,8 @@ class _Rules:
 class Fields:
     """Typed access to the keys of one JSON object. An invalid value raises DefinitionError.
 
-    A null value is the same as an absent key. `known` has the keys that were read. `key` is the
-    path of the object in its file, or "" for the whole file.
+    A null value is the same as an absent key. `known` has the keys that were read, for `extra`.
+    `key` is the path of the object in its file, or "" for the whole file.
     """
 
     def __init__(self, path: str, values: "Any", key: str = "") -> None:
@@ -105,18 +105,24 @@ class Fields:
         """Return the values of all keys that were not read."""
         return {key: one for key, one in self.values.items() if key not in self.known}
 
-    def misspelt(self) -> tuple[Problem, ...]:
-        """Return a problem for each unknown key that resembles a known one."""
-        foreign = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
-        if not foreign:
+    def misspelt(self, kind: str) -> tuple[Problem, ...]:
+        """Return a problem for each unknown key that resembles a known one.
+
+        `kind` names the file or object in `host.keys`, such as "command" or "argument".
+        """
+        unread = [key for key in self.extra() if not key.startswith(("x-", "_", "$"))]
+        if not unread:
             return ()
+        from host.keys import keys_of
         from host.run.suggestions import SURELY, closest
 
-        return tuple(
-            self.problem(key, "unknown key", f'did you mean "{near}"?')
-            for key in foreign
-            for near in closest(key, sorted(self.known), SURELY)[:1]
-        )
+        keys = keys_of(kind)
+        problems = []
+        for key in unread:
+            near = closest(key, keys, SURELY)
+            if near and key not in keys:  # some keys are read only in some cases
+                problems.append(self.problem(key, "unknown key", f'did you mean "{near[0]}"?'))
+        return tuple(problems)
 
     def problem(self, key: str, text: str, remedy: str = "") -> Problem:
         return Problem(self.path, text, remedy, f"{self._inside}{key}")

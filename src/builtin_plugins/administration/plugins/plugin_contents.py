@@ -19,7 +19,7 @@ from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.plugins.tree import commands_of
 from builtin_plugins.administration.program.venv.distributions import find_distribution
 from builtin_plugins.io.archive import AS_STORED, extract
-from builtin_plugins.plugins_folder.directory import MANIFEST, TEXTS, DirectoryPlugin
+from builtin_plugins.plugins_folder.directory import MANIFEST, DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, OperationError, PluginError, Problem, Record
 from host.cli.contents import contents
@@ -118,9 +118,7 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     path = os.path.join(root, MANIFEST)
     if not os.path.exists(path):
         return ()
-    fields = Fields(path, read_json(path))
-    fields.known.update((*TEXTS, "min_version", "scripts"))
-    return fields.misspelt()
+    return Fields(path, read_json(path)).misspelt("plugin")
 
 
 def read_wheel(path: str, entry: Entry) -> PluginContents:
