@@ -70,10 +70,17 @@ class Cli:
     def environ(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         return {"PATH": os.environ["PATH"], "HOME": str(self.home), **self.env, **(env or {})}
 
-    def fleet(self, *words: str, env: Mapping[str, str] | None = None, stdin: bytes = b"") -> Done:
+    def fleet(
+        self,
+        *words: str,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes = b"",
+        cwd: Path | None = None,
+    ) -> Done:
         done = subprocess.run(
             self.argv(*words),
             env=self.environ(env),
+            cwd=cwd,
             input=stdin,
             capture_output=True,
             check=False,

@@ -16,7 +16,6 @@ from cli_host_fleet.node_sets import _Groups
 from conftest import Cli
 
 _SOURCE = Path(cli_host_fleet.__file__).parent
-_MODULES = sorted(_SOURCE.glob("*.py"))
 
 
 @pytest.mark.parametrize(
@@ -34,11 +33,6 @@ def test_private_names_of_clustershell(kind: type, justified: set[str]) -> None:
     theirs = {name for base in bases for name in private.findall(inspect.getsource(base))}
     assert theirs
     assert set(re.findall(r"[ .](_[a-z]\w*)", inspect.getsource(kind))) & theirs == justified
-
-
-@pytest.mark.parametrize("module", _MODULES, ids=lambda path: path.stem)
-def test_a_module_is_a_page_or_two(module: Path) -> None:
-    assert len(module.read_text().splitlines()) <= 250
 
 
 def test_scripts_of_the_host_side_are_for_any_bash() -> None:

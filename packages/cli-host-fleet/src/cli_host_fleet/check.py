@@ -16,7 +16,7 @@ import click
 from cli_host_fleet import protocol
 from cli_host_fleet.asking import become
 from cli_host_fleet.fleet import Fleet, Options, View
-from cli_host_fleet.job import Job, Order, ShippedJob, choose, there
+from cli_host_fleet.job import Job, Order, ShippedJob, asks_help, choose, there
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.protocol import Facts
@@ -39,6 +39,8 @@ _MOST_NAMED = 5
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Check that every host of a set can run the command WORDS, without running it."""
     program = Program.current()
+    if asks_help(program, words):
+        sys.exit(program.run(words).returncode)
     order = Order(choose(program, words)[0], ())
     hosts = targets.hosts(program)
     job = (

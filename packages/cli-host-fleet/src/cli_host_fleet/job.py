@@ -18,11 +18,14 @@ from cli_host_fleet.protocol import Facts
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, config, start_of, stem_of_a_run
 from cli_host_fleet.ssh import Calling, Host
-from host import Command, HostError, OperationError, Program, Variable
+from host import Command, HostError, OperationError, Program, Variable, is_trusted
 
 _HEAD = 256
 _SECRETS = 4.5  # the rank of secret references, which are resolved locally and only once
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HELP = ("--help", "-h")
+_INSTALLED = "to run the program that is installed on the hosts: --installed PATH"
+_PROJECT = "PROJECT_DIR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +44,34 @@ class Order:
 
 
 def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
-    """Return the command that `words` begin with, and its arguments; raises UsageError."""
+    """Return the command that `words` begin with, and its arguments.
+
+    Raises UsageError if they name no command, and NotConfirmedError for an untrusted project.
+    """
     command = program.find(words)
+    if not is_trusted(command.definition):
+        program.environment(command.words)  # raises the error that a local run would raise
     return command, words[len(command.words) :]
+
+
+def asks_help(program: Program, words: Sequence[str]) -> bool:
+    """Return whether `words` ask for the help of a command or category, as in a local run."""
+    if words[-1] not in _HELP:
+        return False
+    try:
+        return len(program.find(words).words) == len(words) - 1
+    except HostError:
+        return True  # a category, or words that a local run would refuse
+
+
+def check_shippable(command: Command) -> None:
+    """Raise FleetError if the command needs more of this machine than its folder."""
+    name = " ".join(command.words)
+    definition = command.definition
+    if not command.directory:
+        raise FleetError(f"{name}: a Python command cannot be shipped; {_INSTALLED}")
+    if any(getattr(entry, "path", ()) for entry in definition.chain):
+        raise FleetError(f'{name}: the folders of "path" are not sent to hosts; {_INSTALLED}')
 
 
 class Job:
@@ -152,6 +180,7 @@ class ShippedJob(Job):
     def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
         super().__init__(program, order, hosts)
         command = order.command
+        check_shippable(command)
         self._folder = "/".join(("commands", *command.words))
         self._prefix, loads = _start(command)
         self._requires = [one.row() for one in command.definition.requires]
@@ -170,6 +199,29 @@ class ShippedJob(Job):
             stays = [*definition.env_files, *filter(None, files)]
             self.shipment.add_tree(command.directory, self._folder, stays)
         self.shipment.close()
+        if definition.project is not None:
+            self._check_project()
+
+    def _check_project(self) -> None:
+        """Raise FleetError if the command uses PROJECT_DIR, which would be unset on the hosts.
+
+        Then "$PROJECT_DIR/build" would be /build. References in `env_files` and `secrets` are
+        harmless, because they are expanded on this machine.
+        """
+        command = self.order.command
+        places = [
+            f"envs: {name}"
+            for entry in command.definition.chain
+            for name, value in entry.envs.items()
+            if _PROJECT in value
+        ]
+        names = self.shipment.mentions(_PROJECT.encode(), self._folder)
+        places += [name for name in names if name != "command.json"]
+        if places:
+            raise FleetError(
+                f"{' '.join(command.words)} uses {_PROJECT} ({places[0]}), a directory that hosts "
+                "do not have; pass what it needs from there as arguments or with --stdin"
+            )
 
     def connect(self, calling: Calling, elevation: Elevation | None) -> None:
         super().connect(calling, elevation)
@@ -236,11 +288,6 @@ def _start(command: Command) -> tuple[list[str], bool]:
     """Return the interpreter's argv or [], and whether bash loads core/lib; raises FleetError."""
     file = os.path.join(command.directory, command.definition.entrypoint)
     try:
-        if not command.directory:
-            raise FleetError(
-                f"{' '.join(command.words)}: a Python command cannot be shipped; "
-                "to run the program that is installed on the hosts: --installed PATH"
-            )
         with open(file, "rb") as opened:
             executable = bool(os.fstat(opened.fileno()).st_mode & 0o111)
             return start_of(opened.read(_HEAD), executable)

@@ -12,7 +12,7 @@ import click
 from cli_host_fleet import remembered, ssh
 from cli_host_fleet.asking import become, confirm
 from cli_host_fleet.fleet import Fleet, Options
-from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, choose
+from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, asks_help, choose
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.preview import preview
@@ -55,6 +55,8 @@ class _AmountType(click.ParamType):  # type: ignore[type-arg]
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
     program = Program.current()
+    if asks_help(program, words):
+        sys.exit(program.run(words).returncode)
     found, args = choose(program, words)
     hosts = targets.hosts(program)
     order = Order(found, args, given["asked"], given["stdin"])

@@ -101,6 +101,18 @@ class Shipment:
             chunk = os.pread(self._file.fileno(), min(_CHUNK, self.size - start), start)
             yield chunk.replace(ours, its)
 
+    def mentions(self, word: bytes, place: str) -> list[str]:
+        """Return the names, without `place/`, of the files below `place` that contain `word`."""
+        self._file.seek(0)
+        with tarfile.open(fileobj=self._file) as archive:
+            names = []
+            for member in archive:
+                name = os.path.relpath(member.name, self._stem)
+                content = archive.extractfile(member) if name.startswith(f"{place}/") else None
+                if content is not None and any(word in line for line in content):
+                    names.append(os.path.relpath(name, place))
+        return names
+
     def _add(self, path: str, place: str, top: str) -> None:
         try:
             leaves = not os.path.realpath(path).startswith(top + os.sep)
