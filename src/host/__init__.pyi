@@ -26,6 +26,7 @@ from host.records import CommandTree as CommandTree
 from host.records import Disabled as Disabled
 from host.records import EnvSource as EnvSource
 from host.records import Installation as Installation
+from host.records import Plan as Plan
 from host.records import PluginFile as PluginFile
 from host.records import SecretScheme as SecretScheme
 from host.records import Variable as Variable

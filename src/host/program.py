@@ -13,11 +13,10 @@ from host.cli.contents import command_of
 from host.cli.lookup import find_command, find_whole
 from host.cli.prompt import masked_words
 from host.cli.session import Session
-from host.cli.variables import traced_variables
+from host.cli.variables import plan_of, variables_of
 from host.errors import HostError, MissingError, UsageError
 from host.listing_records import Category, Command
-from host.records import Variable
-from host.run import EFFECTS
+from host.records import Plan, Variable
 from host.run.argument_parser import CommandLine, parse
 from host.run.installation import Layout
 from host.run.process import FRAMEWORK_NAMES, RUN
@@ -160,10 +159,7 @@ class Program:
         This is the strongest of the effects of the command and of the given options. Raises
         UsageError if the arguments are invalid.
         """
-        line = self._line(command, args)
-        effects: str = command.definition.effects
-        given = [one.effects for one in line.arguments if one.effects and line.is_given(one)]
-        return max([effects, *given], key=EFFECTS.index)
+        return self._line(command, args).effects(command.definition.effects)
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
         """Return `args` for display, with `********` in place of secret values."""
@@ -205,10 +201,24 @@ class Program:
         """
         command = self.find(words)
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
-        layers = self._session.layers(command.words, command.definition, system, secrets=secrets)
-        names = {*layers.offered, *layers.fixed, *command.definition.required_envs, *(facts or {})}
-        every = traced_variables(layers)
-        return {name: one for name, one in every.items() if name in names}
+        run = self._session.run_with_variables(
+            command.words, command.definition, system, secrets=secrets
+        )
+        return variables_of(run, also=facts or ())
+
+    def plan(self, words: Sequence[str], args: Sequence[str] = ()) -> Plan:
+        """Return what a run of a command would execute; nothing is executed.
+
+        Only bash for settings.conf and the providers of variables are started: no entrypoint, no
+        required program, no provider of secrets, and no question. `errors` has what would prevent
+        the run. Raises UsageError if `words` name no command, or the run would show a help page::
+
+            plan = program.plan(("deploy", "status"), ["--short"])
+            if plan.errors:
+                raise plan.errors[0]
+            print(shlex.join(plan.argv), plan.effects, plan.question)
+        """
+        return plan_of(self._session, [*words, *args])
 
     def run(
         self,

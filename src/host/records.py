@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Literal
 
+    from host.errors import HostError
+    from host.run.definition import Definition
+
 
 class Installation(Record):
     """The paths of the running installation, all absolute.
@@ -168,3 +171,30 @@ class Variable(Record):
     rank: float
     shadows: tuple[Variable, ...] = ()
     secret: bool = False
+
+
+class Plan(Record):
+    """What a run of a command would execute: see `Program.plan`.
+
+    words       the words of the command
+    definition  its `Definition`
+    argv        the program that the run starts, and its arguments; () if it cannot be started
+    directory   the directory in which it starts
+    variables   the variables that the run adds, and the required ones, by name and unmasked. The
+                value of a secret is its reference.
+    programs    the state of each required program, such as {"jq>=1.6": "not on PATH"}: "" if it is
+                as required, and "not checked" if it would have to be started for its version
+    question    what the user must confirm before the run, or ""
+    effects     "read", "change" or "destroy"
+    errors      the `HostError`s that prevent the run, the first one first
+    """
+
+    words: tuple[str, ...]
+    definition: Definition
+    argv: tuple[str, ...]
+    directory: str
+    variables: Mapping[str, Variable]
+    programs: Mapping[str, str]
+    question: str
+    effects: str
+    errors: tuple[HostError, ...]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from host.listing_records import Terminal
     from host.run.catalog import Catalog, Match
     from host.run.definition import Definition
-    from host.run.environment import Layers, SourceReader
+    from host.run.environment import SourceReader
     from host.run.lock import Lock
     from host.run.plan import Run
 else:
@@ -189,7 +189,7 @@ class Session:
 
         return without_outer_run(self.environ, self.layout.root)
 
-    def layers(
+    def run_with_variables(
         self,
         words: tuple[str, ...],
         definition: Definition,
@@ -197,30 +197,16 @@ class Session:
         reading: type[SourceReader] | None = None,
         *,
         secrets: bool = False,
-    ) -> Layers:
-        """Return the variables of a command that is started with the environment `caller`.
-
-        Without `secrets`, the value of a secret is its unresolved reference. Raises SourceError,
-        and NotConfirmedError for a command of an untrusted project.
-        """
-        run = self.run(words, definition, caller, secrets=secrets)
-        run.check_trust()
-        run.read_variables(reading)
-        run.read_secrets()
-        return run.layers
-
-    def run(
-        self,
-        words: tuple[str, ...],
-        definition: Definition,
-        caller: Mapping[str, str],
-        *,
-        secrets: bool = False,
     ) -> Run:
-        """Return a run of a command that is not planned yet; its plan asks no questions."""
+        """Return a run of a command, planned as far as its variables; no question is asked.
+
+        The command is started with the environment `caller`. Without `secrets`, the value of a
+        secret is its unresolved reference. Raises SourceError, and NotConfirmedError for a command
+        of an untrusted project.
+        """
         from host.run.plan import Run
 
-        return Run(
+        run = Run(
             words,
             definition,
             self.installation,
@@ -230,6 +216,10 @@ class Session:
             self.program,
             resolves=secrets,
         )
+        run.check_trust()
+        run.read_variables(reading)
+        run.read_secrets()
+        return run
 
     @cached_property
     def catalog(self) -> Catalog:

@@ -1,4 +1,4 @@
-"""The variables of a command for `self env` and for its help page.
+"""The variables of a command for `self env`, for `Program` and for its help page.
 
 settings.conf and the providers of plugins are code, so a help page does not run them. The page
 shows the names that settings.conf assigns, without values.
@@ -6,14 +6,17 @@ shows the names that settings.conf assigns, without values.
 
 import os
 import re
+from collections.abc import Iterable, Sequence
 
 from host.cli.session import Session
-from host.errors import HostError, SourceError
-from host.records import Variable
+from host.errors import HostError, SourceError, UsageError
+from host.records import Plan, Variable
 from host.run import environment, read_regular
 from host.run.catalog import Match
 from host.run.definition import Definition
 from host.run.lock import Source
+from host.run.plan import Run, find_run
+from host.run.requirements import fault
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
 
@@ -28,7 +31,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     A row has the variable's name, and its value with its source. The value is `…` if only a run
     can determine it. An unreadable source causes a warning.
     """
-    layers = session.layers(found.words, definition, session.caller, _Look)
+    layers = session.run_with_variables(found.words, definition, session.caller, _Look).layers
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
@@ -98,6 +101,47 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
             ranked.insert(0, Variable(name, fixed, source, environment.FRAMEWORK))
         traced[name] = ranked[0].replaced(shadows=tuple(ranked[1:]))
     return traced
+
+
+def variables_of(run: Run, also: Iterable[str] = ()) -> dict[str, Variable]:
+    """Return the variables that a run adds, the required ones and those in `also`, unmasked."""
+    layers = run.layers
+    names = {*layers.offered, *layers.fixed, *run.definition.required_envs, *also}
+    every = traced_variables(layers)
+    return {name: variable for name, variable in every.items() if name in names}
+
+
+def plan_of(session: Session, words: Sequence[str]) -> Plan:
+    """Return what the command line `words` would execute: see `Program.plan`."""
+    run = find_run(words, session.installation, session.catalog, session.messages.warn, acts=False)
+    if run is None:
+        what = f"{' '.join(words)}: this shows a listing or a help page, and runs nothing"
+        raise UsageError(what, "name a command")
+    errors = run.look()
+    argv: tuple[str, ...] = ()
+    if run.has_variables:
+        try:
+            process = run.process()
+            argv = (process.path, *process.argv[1:])
+        except HostError as error:
+            errors.append(error)
+    environment = run.layers.environment()
+    versions = session.installation.cache_path("versions")
+    programs = {}
+    for requirement in run.definition.requires:
+        state = fault(requirement, environment, versions, starts_programs=False)
+        programs[str(requirement)] = state
+    return Plan(
+        run.words,
+        run.definition,
+        argv,
+        os.getcwd(),
+        variables_of(run),
+        programs,
+        run.question,
+        run.effects,
+        tuple(errors),
+    )
 
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:

@@ -4,6 +4,7 @@ import _stat
 import posix
 
 from host.errors import Problem, UsageError
+from host.run import EFFECTS
 from host.run.argument_spec import TRUE, Argument, is_number, usage_of
 from host.run.text import EMPTY, asks_help, encode
 
@@ -196,6 +197,11 @@ class CommandLine:
         """Return whether the caller set an argument or, for a flag, set it to true."""
         texts = self.texts.get(argument.name, ())
         return any(map(_is_true, texts)) if argument.flag else bool(texts)
+
+    def effects(self, usual: str) -> str:
+        """Return the strongest of the effects `usual` and those of the given options."""
+        given = [one.effects for one in self.arguments if one.effects and self.is_given(one)]
+        return max([usual, *given], key=EFFECTS.index)
 
     @property
     def usage(self) -> str:

@@ -1,13 +1,15 @@
 """Plan the run of a command: from its words to the process that replaces this one.
 
 `find_run` finds the command. Then each step of the `Run` finds out one more thing, or raises a
-HostError if the command must not run. `Run.steps` has them in their order. `Run.process` is the
-result. Whoever does not run the command (a help page, `self env`, `self doctor`, `Program`) takes
-only the steps that it needs.
+HostError if the command must not run. `Run.steps` has them in their order, and `Run.process` is
+the result. A run takes all of them. `Run.look` takes all of them, too, but goes on after an error;
+together with `resolves` and `starts_programs` off, it has no side effects. A help page, `self env`
+and `self doctor` take only the steps that they need.
 
 No step asks the user: a plan that cannot go on without an answer turns to its `Questions`.
 """
 
+from host.errors import HostError
 from host.run import Record
 from host.run.definition import check_runnable
 from host.run.environment import Layers, SourceReader, layers_of
@@ -16,7 +18,7 @@ from host.run.text import asks_help
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from host.errors import Problem
     from host.run.argument_parser import MissingArgumentsError
@@ -79,7 +81,14 @@ class Run(Record):
     file: str = ""
     arg_variables: "Mapping[str, str] | None" = None
 
-    _reader = None  # set by `read_variables`
+    _line = None  # the parsed arguments
+    _reader = None  # reads the sources into `layers`
+    _has_secrets = False
+
+    @property
+    def has_variables(self) -> bool:
+        """Whether the sources have been read. `process` needs them."""
+        return self._reader is not None
 
     @property
     def layers(self) -> Layers:
@@ -92,11 +101,18 @@ class Run(Record):
         return "" if asks_help(self.arguments) else self.definition.confirm
 
     @property
+    def effects(self) -> str:
+        """The effects of this run: those of the command, or stronger ones of a given option."""
+        effects: str = self.definition.effects
+        return effects if self._line is None else self._line.effects(effects)
+
+    @property
     def steps(self) -> "tuple[Callable[[], None], ...]":
         """The steps between `find_run` and `process`, in their order; each needs those before it.
 
         Arguments are checked before anything of the command is read, and required variables and
-        programs before a provider of secrets is called.
+        programs before a provider of secrets is called. The variables are checked again when the
+        secrets are known.
         """
         return (
             self.check_trust,
@@ -105,7 +121,24 @@ class Run(Record):
             self.check_variables,
             self.check_programs,
             self.read_secrets,
+            self.check_variables,
         )
+
+    def look(self) -> "list[HostError]":
+        """Take the steps, and return the errors that prevent the run, the first one first.
+
+        A step whose conditions are not known after an error is not taken.
+        """
+        errors: list[HostError] = []
+        for step in self.steps:
+            try:
+                step()
+            except HostError as error:
+                if str(error) not in map(str, errors):
+                    errors.append(error)
+                if step not in (self.check_variables, self.check_programs):
+                    break
+        return errors
 
     def check_trust(self) -> None:
         """Raise NotConfirmedError if the command's project is not trusted."""
@@ -123,8 +156,8 @@ class Run(Record):
         from host.run.argument_parser import MissingArgumentsError, parse
 
         try:
-            line = parse(declared, self.arguments, self.program, self.words, self.caller)
-            self.arg_variables = line.variables()
+            self._line = parse(declared, self.arguments, self.program, self.words, self.caller)
+            self.arg_variables = self._line.variables()
         except MissingArgumentsError as missing:
             self.arguments, self.arg_variables = self.questions.arguments(self, missing)
 
@@ -152,14 +185,17 @@ class Run(Record):
     def check_variables(self) -> None:
         """Raise SourceError if a required variable is missing.
 
-        Variables whose values only a reference gives are not checked yet.
+        A variable is not checked as long as only an unresolved reference gives its value.
         """
-        if self.definition.required_envs:
-            from host.run.required_variables import check_required
+        definition = self.definition
+        if not definition.required_envs:
+            return
+        from host.run.required_variables import check_required
 
-            # An unresolved `.env` file may set any of them.
-            unknown = self.layers.unasked and self.definition.required_envs
-            check_required(self.definition, self.layers, unknown or self.definition.secrets)
+        pending: Collection[str] = () if self._has_secrets else definition.secrets
+        if self.layers.unasked:
+            pending = definition.required_envs  # an unresolved `.env` file may set any of them
+        check_required(definition, self.layers, pending)
 
     def check_programs(self) -> None:
         """Raise MissingError if required programs are missing or have the wrong version."""
@@ -177,14 +213,10 @@ class Run(Record):
             )
 
     def read_secrets(self) -> None:
-        """Add `secrets` to `layers`, and check the required variables among them."""
-        if self._reader is None or not self.definition.secrets:
-            return
-        self._reader.read_secrets()
-        if self.resolves and self.definition.required_envs:
-            from host.run.required_variables import check_required
-
-            check_required(self.definition, self.layers)
+        """Add `secrets` to `layers`: the values, or without `resolves`, the references."""
+        if self.definition.secrets and self._reader is not None:
+            self._reader.read_secrets()
+            self._has_secrets = self.resolves
 
     def process(self) -> Exec:
         """Return the process to execute, with its arguments and its whole environment."""

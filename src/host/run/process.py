@@ -24,7 +24,6 @@ PYTHON_COMMAND = (
     "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
 )
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
-_SHELLS = frozenset(["ash", "bash", "busybox", "dash", "fish", "ksh", "mksh", "sh", "zsh"])
 _HEAD = 256  # bytes; Linux reads this many to find a script's interpreter
 _REMEDIES = {  # error names, because importing `errno` takes half a percent of a run's time
     "E2BIG": "unset large variables, or give fewer arguments",
@@ -86,38 +85,18 @@ def reserve_standard_descriptors() -> None:
 
 
 def restore_signals() -> None:
-    """Reset SIGPIPE and SIGXFSZ, which Python ignores, so that a closed pipe ends a script."""
+    """Reset SIGPIPE and SIGXFSZ, which Python ignores, so that a closed pipe ends a script.
+
+    Python does not record whether the caller ignored them.
+    """
     _signal.signal(_signal.SIGPIPE, _signal.SIG_DFL)
     _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
-
-
-def ignored_by_caller(environ: "Mapping[str, str]") -> list[int]:
-    """Return which of SIGPIPE and SIGXFSZ the caller ignored, if the caller is a shell or systemd.
-
-    Python ignores both at startup and does not store their previous state. The children of a shell
-    inherit the shell's ignored signals. systemd ignores SIGPIPE by default for the process in
-    SYSTEMD_EXEC_PID. Other programs often ignore SIGPIPE only for themselves.
-    """
-    if environ.get("SYSTEMD_EXEC_PID") == str(posix.getpid()):
-        return [_signal.SIGPIPE]
-    try:
-        with open(f"/proc/{posix.getppid()}/status", "rb") as file:
-            status = decode(file.read())
-    except OSError:
-        return []
-    name, _, rest = status.removeprefix("Name:\t").partition("\n")
-    if name not in _SHELLS:
-        return []
-    ignored = int(rest.partition("SigIgn:\t")[2].split("\n")[0], 16)
-    return [one for one in (_signal.SIGPIPE, _signal.SIGXFSZ) if ignored >> (one - 1) & 1]
 
 
 def execute(replacement: Exec) -> HostError:
     """Replace this process with `replacement`; return the error if that fails."""
     argv = [encode(word) for word in replacement.argv]
     environment = {encode(name): encode(value) for name, value in replacement.env.items()}
-    for number in ignored_by_caller(replacement.env):
-        _signal.signal(number, _signal.SIG_IGN)
     if replacement.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
     try:

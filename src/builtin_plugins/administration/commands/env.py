@@ -7,7 +7,6 @@ from host.cli.lookup import find_command
 from host.cli.session import Session
 from host.cli.variables import traced_variables
 from host.run.environment import SECRETS, SYSTEM
-from host.run.required_variables import check_required
 from host.run.text import EMPTY
 
 
@@ -24,7 +23,8 @@ def command(
     """
     words, names = _split(session, words)
     found, definition = find_command(session, words)
-    layers = session.layers(found.words, definition, session.caller, secrets=show_secrets)
+    run = session.run_with_variables(found.words, definition, session.caller, secrets=show_secrets)
+    layers = run.layers
     every = traced_variables(layers)
     callers = {one.env for one in definition.args if one.env in session.caller}
     secrets = declared_secrets(definition, every)
@@ -45,9 +45,8 @@ def command(
     for reference in layers.unasked:
         what = f"{reference}: not resolved, so its variables are missing here"
         session.messages.line(f"{session.program}: {what}")
-    pending = definition.required_envs if layers.unasked else definition.secrets
     try:
-        check_required(definition, layers, () if show_secrets else pending)
+        run.check_variables()
     except SourceError as failure:
         session.messages.warn(str(failure))
     if format == "json":
