@@ -140,7 +140,7 @@ class UserQuestions(Questions):
 
         project = run.definition.project
         if project is not None:
-            ask_trust(run.words, project, run.definition.file, run.program, may_ask=self.may_ask)
+            ask_trust(run.words, project, run.definition.written, run.program, may_ask=self.may_ask)
 
     def arguments(
         self, run: Run, missing: "MissingArgumentsError"

@@ -28,7 +28,7 @@ def left_out(node: FolderNode) -> Iterator[Finding]:
 def _reason(node: FolderNode, name: str) -> Iterator[Finding]:
     """Yield the reason why a script is not a command, and nothing for commands and other files."""
     tree, path, reason, remedy = node.tree, os.path.join(node.at, name), "", ""
-    refused = refusal(path, tree.path)
+    refused = refusal(path, node.base)
     has_extension = script_word(name) != name
     if not os.path.isfile(path) or (refused and not has_extension and not os.access(path, os.X_OK)):
         return

@@ -21,9 +21,9 @@ def ask_trust(
 ) -> None:
     """Ask whether to trust a project. Raises NotConfirmedError if the user refuses.
 
-    `words` name the command, and `file` has its definition. The first question shows all commands
-    of the project, and answering yes trusts all of their files. A later question shows only the
-    changed files that take effect in this run, and answering yes trusts only these.
+    `words` name the command, and `file` is its `Definition.written`. The first question shows all
+    commands of the project, and answering yes trusts all of their files. A later question shows
+    only the changed files that take effect in this run, and answering yes trusts only these.
     """
     if not may_ask or not is_attended():
         raise trust.not_trusted(project, program, words)
@@ -59,7 +59,7 @@ def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
         effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
         texts = [" ".join(one.words).ljust(width), definition.description, effects]
         lines.append(f"  {'  '.join(filter(None, texts))}")
-        paths += trust.files_of(project, definition.file)
+        paths += trust.files_of(project, definition.written)
     for path in dict.fromkeys(paths):
         project.check(path)
     return lines, hashes_of(project, paths)

@@ -2,6 +2,9 @@
 
 The words of a command form a path, such as `root/theme/set`. The path leads to the folder of a
 category or command, or to a script, whose name may have an extension (`root/theme/set.sh`).
+
+Scripts look for the files beside them. So the path of a node is the one that the script's owner
+would type: links to the tree are resolved, and links inside the tree stay as they are written.
 """
 
 import _stat
@@ -60,7 +63,10 @@ def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
 
 
 def refusal(path: str, root: str) -> str:
-    """Return the reason why a file in the tree at `root` cannot be a command, or "" if it can."""
+    """Return the reason why a file in the tree at `root` cannot be a command, or "" if it can.
+
+    `root` is `FolderNode.base`.
+    """
     try:
         mode = posix.lstat(path).st_mode
         if _stat.S_ISLNK(mode):
@@ -157,14 +163,19 @@ class FolderNode(Node):
     only once. A link to a directory is not followed if it is below another link, if it is in the
     folder of a command, or if it leads to a directory that contains the tree. Therefore every
     traversal ends.
+
+    word     its last word, or "" for the root; a folder behind a link may have another name
+    at       its path; see the module's docstring for links
     """
 
     parent: "FolderNode | None" = None
+    word = ""
     is_folder = True
     linked = False  # true if the node is reached through a link
     owned = False  # true inside a command's folder, where files are not scripts
     holds: bool | None = None
     defaults: "tuple[Definition, ...] | None" = None
+    _base = ""  # the real path of the tree, or of the folder behind the last link that leaves it
     _inside: "dict[str, FolderNode] | None" = None
     _scripts: "Scripts | None" = None
 
@@ -181,17 +192,53 @@ class FolderNode(Node):
     ) -> "FolderNode":
         node = FolderNode(self.tree, self._read, self.project)
         node.at = f"{self.at}/{word}"
+        node.word = word
         node.parent = self
+        node._base = self._base
         node.is_folder = is_folder
         node.linked = linked
         node.owned = self.owned
         node._scripts = scripts
+        if is_folder and linked and not self.linked:
+            target = realpath(node.at)
+            if not f"{target}/".startswith(f"{self.base.rstrip('/')}/"):
+                node.at = node._base = target
         return node
+
+    @property
+    def base(self) -> str:
+        """The real path of the tree, or of the folder behind the last link that leaves the tree."""
+        return self._base or realpath(self.tree.path)
+
+    @property
+    def written(self) -> str:
+        """The path of the node in its tree as it is written, with all links to folders."""
+        words: list[str] = []
+        node = self
+        while node.parent is not None:  # a loop, because trees may be thousands of levels deep
+            words.insert(0, node.word)
+            node = node.parent
+        return "/".join([self.tree.path, *words])
+
+    def _resolve(self) -> None:
+        """Resolve the links to the tree of this root node.
+
+        A run does this only for the tree that has the command, because it costs a system call for
+        each part of the path.
+        """
+        self.at = self._base = realpath(self.tree.path)
 
     def enter(self, word: str) -> "FolderNode | None":
         """Return the child node of `word`, or None if there is none."""
         if self._inside is not None:
             return self._inside.get(word)
+        node = self._entered(word)
+        if node is not None and not self._base:
+            self._resolve()
+            node = self._entered(word)
+        return node
+
+    def _entered(self, word: str) -> "FolderNode | None":
         at = join(self.at, word)
         linked = is_link(at)
         is_folder = is_directory(at) and (not linked or self._follows(at))
@@ -203,6 +250,8 @@ class FolderNode(Node):
     def inside(self) -> "dict[str, FolderNode]":
         """Return all child nodes by word, sorted."""
         if self._inside is None:
+            if not self._base:
+                self._resolve()
             folders, files = self._listed() if self.is_folder else ({}, [])
             scripts: dict[str, Scripts] = {}
             for words, path in (*self.scripts, *self._accepted(files)):
@@ -223,7 +272,7 @@ class FolderNode(Node):
         Scripts are below the node only if the tree splits names such as `db-dump` into words.
         """
         if self._scripts is None:
-            self._scripts = self.parent.scripts_of(basename(self.at)) if self.parent else []
+            self._scripts = self.parent.scripts_of(self.word) if self.parent else []
         return self._scripts
 
     @property
@@ -254,7 +303,7 @@ class FolderNode(Node):
         for name in sorted(names):
             words = words_of_script(name, {} if self.parent else scripts)
             path = join(self.at, name)
-            if words and not refusal(path, self.tree.path):
+            if words and not refusal(path, self.base):
                 found.append((words, path))
         if not found:
             return []
@@ -282,7 +331,7 @@ class FolderNode(Node):
             else:
                 definition = self._definition(main or self.script)
         if definition is not None:
-            definition.name = definition.name or basename(self.at)
+            definition.name = definition.name or self.word or basename(self.at)
             self.owned = self.owned or definition.file.startswith(f"{self.at}/")
         return definition
 
@@ -296,8 +345,17 @@ class FolderNode(Node):
             definition = self._read(path)
         except FileNotFoundError:
             return None
-        definition.project = self.project
+        if self.project is not None:
+            definition.project = self.project
+            definition.written = self._written(path)
         return definition
+
+    def _written(self, path: str) -> str:
+        """Return a path at or above this node as it is written in the tree: see `written`."""
+        node: FolderNode | None = self
+        while node is not None and not path.startswith(f"{node.at}/"):
+            node = node.parent  # the file of a script is in the folder above its node
+        return f"{node.written}{path[len(node.at) :]}" if node else path
 
     def _main(self) -> str:
         """Return the path of a script `main` that makes the folder a command, or ""."""
@@ -306,7 +364,7 @@ class FolderNode(Node):
         if is_file(f"{self.at}/category.json"):
             return ""
         paths = _existing(f"{self.at}/main")
-        return next((path for path in paths if not refusal(path, self.tree.path)), "")
+        return next((path for path in paths if not refusal(path, self.base)), "")
 
     @property
     def has_below(self) -> bool:
@@ -382,7 +440,7 @@ class FolderNode(Node):
         """Return the files `word` and `word.EXTENSION` that cannot be commands, with reasons."""
         takes = self.tree.scripts is not None and not self.owned
         paths = [join(self.at, word + one) for one in _EXTENSIONS] if takes else []
-        reasons = [(path, refusal(path, self.tree.path)) for path in paths if is_file(path)]
+        reasons = [(path, refusal(path, self.base)) for path in paths if is_file(path)]
         return [(path, reason) for path, reason in reasons if reason]
 
     def _listed(self) -> "tuple[dict[str, bool], list[str]]":
@@ -416,7 +474,7 @@ class FolderNode(Node):
         if self.linked or self.owned:
             return False
         target = realpath(path)
-        if f"{realpath(self.tree.path)}/".startswith(f"{target.rstrip('/')}/"):
+        if f"{self.base}/".startswith(f"{target.rstrip('/')}/"):
             reason = f"left out; it links to {target}, which contains this tree"
             self.problems += (Problem(path, reason),)
             return False

@@ -51,6 +51,7 @@ class Definition:
     secrets                a reference for each variable whose value is a secret: see `SecretScheme`
     above                  definitions of the categories above, the outermost first: see `inherit`
     project                the `Project` that provides it, or None
+    written                in a project: the path of `file` as it is written, with links to folders
     default                in a category.json: the word of the category's default command
     is_script              whether the definition is in the script that runs
     allows_assistants      in a project.json: whether assistants may use the commands
@@ -69,6 +70,7 @@ class Definition:
 
     above: "tuple[Definition, ...]" = ()
     project: "Project | None" = None
+    written = ""
     usage = ""
 
     def __init__(

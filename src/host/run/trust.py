@@ -31,12 +31,12 @@ def is_trusted(definition: "Definition") -> bool:
     project = definition.project
     if project is None:
         return True
-    paths = files_of(project, definition.file)
+    paths = files_of(project, definition.written)
     if not definition.in_python:
         paths.append(join(definition.directory, definition.entrypoint))
     for path in paths:
         project.check(path)
-    return project.is_named or not changed_files(project, definition.file)
+    return project.is_named or not changed_files(project, definition.written)
 
 
 def check_trust(definition: "Definition", program: str, words: "Sequence[str]") -> None:
@@ -66,7 +66,10 @@ def changed_files(project: "Project", file: str) -> list[str]:
 
 
 def files_of(project: "Project", file: str) -> list[str]:
-    """Return project.json, each category.json above the definition in `file`, and `file`."""
+    """Return project.json, each category.json above the definition in `file`, and `file`.
+
+    `file` is `Definition.written`. trusted.json knows all files by their paths in the project.
+    """
     above = []
     at = file
     while at != project.commands_dir:

@@ -88,15 +88,16 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
         code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
     categories = [(), *(one.words for one in found.categories)]
     nodes = [node for words in categories for node in catalog.find(words).nodes]
-    ignored = tuple(
-        Problem(os.path.relpath(one.problem.path, tree.path), one.problem.text)
-        for node in nodes
-        if isinstance(node, FolderNode) and tree.scripts is not None
-        for one in left_out(node)
-    )
+    ignored: list[Problem] = []
+    if tree.scripts is not None:
+        top = os.path.realpath(tree.path)  # the nodes have real paths
+        for node in nodes:
+            for finding in left_out(node) if isinstance(node, FolderNode) else ():
+                path = os.path.relpath(finding.problem.path, top)
+                ignored.append(Problem(path, finding.problem.text))
     hooks, declared = scan_python(code)
     placed = tuple((*plugin.under, *words) for words in declared)
-    return PluginContents(plugin.entry, commands, hooks, placed, problems, ignored)
+    return PluginContents(plugin.entry, commands, hooks, placed, problems, tuple(ignored))
 
 
 def read_commands(*trees: Tree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:

@@ -64,7 +64,10 @@ class Lint:
     def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
         """Yield a finding for each hidden command; a hidden one in a project is only a hint."""
         catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
-        roots = tuple(f"{one.root}/" for one in projects)
+        roots: list[str] = []
+        for project in projects:
+            folders = (project.root, os.path.realpath(project.commands_dir))
+            roots += [f"{folder}/" for folder in folders]
         found = contents(catalog, (), deep=True)
         rows: list[Command | Category] = [*found.commands, *found.categories]
         for one in rows:
@@ -74,7 +77,7 @@ class Lint:
             for place in one.shadows:
                 text = f"{' '.join(one.words)} is hidden by {winner}"
                 problem = Problem(place, text, "rename one of the two, or disable the plugin")
-                yield Finding("shadowed", problem, hint=place.startswith(roots))
+                yield Finding("shadowed", problem, hint=place.startswith(tuple(roots)))
 
     def directory(self, directory: str) -> Iterator[Finding]:
         """Check a project, an installation, a plugin or a folder of commands."""
@@ -159,7 +162,8 @@ class Lint:
         if command is not None:
             script = os.path.join(command.directory, command.entrypoint)
             gets_help = script_gets_help(command, "" if command.in_python else script)
-            words = node.at.removeprefix(node.tree.path).strip("/") or os.path.basename(node.at)
+            words = node.written.removeprefix(node.tree.path).strip("/")
+            words = words or os.path.basename(node.at)
             names = self.help.setdefault("script" if gets_help else "page", [])
             names.append(" ".join([*node.tree.under, *words.split("/")]))
         return command
