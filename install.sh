@@ -11,10 +11,12 @@ Usage: install.sh [options]
                    installation, unless core/cli.json already has another one.
   --bin-dir DIR    Directory for the symlink (default: /usr/local/bin if you may
                    write to it, otherwise ~/.local/bin).
-  --add-to-path    Add that directory to PATH in the startup file of your shell.
-  --uninstall      Remove the symlink, the man page and the launcher. The last
-                   --uninstall also removes .venv and the lock. Your commands,
-                   config and plugins stay.
+  --add-to-path    Add that directory to PATH, and completion with Tab, in the
+                   startup file of your shell. Without this option, a question
+                   on the terminal offers both.
+  --uninstall      Remove the symlink, the man page, the launcher and completion.
+                   The last --uninstall also removes .venv and the lock. Your
+                   commands, config and plugins stay.
   -h, --help       Show this help.
 
 Environment variables:
@@ -26,7 +28,13 @@ TEXT
 
 say() { printf '%s\n' "$*"; }
 
+# Show what happens now. The line stays on a terminal until the next one.
+progress() {
+  if [[ -t 2 && ${TERM:-dumb} != dumb ]]; then printf '\r\033[K%s' "$*" >&2; fi
+}
+
 fail() {
+  progress
   printf 'install.sh: %s\n' "$1" >&2
   exit "${2:-1}"
 }
@@ -106,15 +114,16 @@ make_venv() {
     return
   fi
   python=$(find_python)
-  say "Making $venv with $python"
+  progress "Making $venv with $python …"
   rm -rf -- "$venv"
   "$python" -m venv "$venv" || fail "cannot create $venv; on Debian: apt install python3-venv"
 }
 
 install_package() {
   local output
-  say "Installing the package and its requirements"
+  progress "Installing the package and its requirements …"
   output=$("$venv/bin/python" -m pip install --disable-pip-version-check --no-input "$root" 2>&1) || {
+    progress
     printf '%s\n' "$output" >&2
     fail "pip could not install the package; its output is above"
   }
@@ -195,21 +204,97 @@ path_line() {
   esac
 }
 
-report_path() {
+is_on_path() {
+  case :${PATH-}: in
+    *":$bin_dir:"*) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+# Print the user's shell if it can complete the program's commands, but does not yet.
+uncompleted_shell() {
+  local shell=${SHELL##*/}
+  case $shell in
+    bash | zsh) grep -qsF -- "# completion of $name" "$(start_up_file)" || say "$shell" ;;
+    fish) [[ -e ${fish_file%/*}/completions/$name.fish ]] || say fish ;;
+  esac
+}
+
+# Return whether a question can be asked. As in the program, CI and CLI_NO_INPUT forbid it.
+may_ask() {
+  local value
+  [[ -t 0 && -t 2 ]] || return 1
+  for value in "${CI:-}" "${CLI_NO_INPUT:-}"; do
+    case $value in
+      '' | 0 | [Ff][Aa][Ll][Ss][Ee] | [Nn][Oo] | [Oo][Ff][Ff]) ;;
+      *) return 1 ;;
+    esac
+  done
+}
+
+# Ask whether the startup file may get the line for PATH, and completion.
+is_agreed() {
+  local answer
+  printf 'Add %s to %s? [Y/n] ' "$1" "$(start_up_file)" >&2
+  read -r answer || return 1
+  [[ -z $answer || $answer == [Yy] || $answer == [Yy][Ee][Ss] ]]
+}
+
+add_to_path() {
   local file line
-  case :${PATH-}: in *":$bin_dir:"*) return ;; esac
   file=$(start_up_file)
   line=$(path_line)
-  if [[ $add_to_path == yes ]]; then
-    if ! grep -qsF -- "$line $mark" "$file"; then
-      mkdir -p "$(dirname "$file")"
-      printf '\n%s %s\n' "$line" "$mark" >>"$file"
-    fi
-    say "Added $bin_dir to PATH in $file; open a new shell to use it"
-  else
-    say "$bin_dir is not on your PATH. Add this line to $file, or run install.sh --add-to-path:"
-    say "  $line"
+  grep -qsF -- "$line $mark" "$file" && return
+  mkdir -p "$(dirname "$file")"
+  printf '\n%s %s\n' "$line" "$mark" >>"$file"
+}
+
+# Offer to change the startup file, and print where the program is.
+finish() {
+  local shell offers=() installed="Installed: $link"
+  shell=$(uncompleted_shell)
+  is_on_path || offers+=("$bin_dir to PATH")
+  [[ -z $shell ]] || offers+=("completion with Tab")
+  if [[ ${#offers[@]} -gt 0 && $add_to_path == no ]] && may_ask; then
+    if is_agreed "${offers[0]}${offers[1]:+ and ${offers[1]}}"; then add_to_path=yes; fi
   fi
+  if [[ ${#offers[@]} -gt 0 && $add_to_path == yes ]]; then
+    is_on_path || add_to_path
+    [[ -z $shell ]] || "$launcher" self completion "$shell" --install >/dev/null
+    installed+="; open a new shell to use it as $name"
+  elif ! is_on_path; then
+    installed+=", not on PATH; to change that: bash $(quoted "$root/install.sh")"
+    installed+=" --name $name --bin-dir $(quoted "$bin_dir") --add-to-path"
+  fi
+  say "$installed"
+}
+
+# Return whether the user has a folder of scripts that is no plugin yet.
+has_scripts() {
+  local file
+  [[ ! -e $root/plugins/bin ]] || return 1
+  for file in "$home"/bin/*; do
+    if [[ -f $file && -x $file && ! -L $file ]]; then return 0; fi
+  done
+  return 1
+}
+
+# Print one command to try. It works in this shell, in every directory.
+suggest() {
+  local start
+  printf -v start %q "$launcher"
+  if [[ $(type -P "$name") -ef $launcher ]]; then start=$name; fi
+  # shellcheck disable=SC2088 # the tilde is for the shell that gets the pasted line
+  if has_scripts; then say "Next: $start self plugin add ~/bin"; else say "Next: $start demo hello"; fi
+}
+
+# Remove completion of this program from the startup files.
+forget_completion() {
+  local shell
+  is_launcher || return 0
+  for shell in bash zsh fish; do
+    "$launcher" self completion "$shell" --uninstall >/dev/null 2>&1 || true
+  done
 }
 
 forget_path() {
@@ -239,6 +324,7 @@ siblings() {
 if [[ $action == uninstall ]]; then
   if is_ours; then rm -f -- "$link" && say "Removed $link"; fi
   if is_our_page; then rm -f -- "$page_link" && say "Removed $page_link"; fi
+  forget_completion
   if is_launcher; then rm -f -- "$launcher"; fi
   others=$(launchers && siblings)
   if [[ -n $others ]]; then
@@ -259,11 +345,6 @@ name_installation
 write_launcher
 link_launcher
 link_page
-say "Installed: $link"
-report_path
-case ${SHELL##*/} in
-  bash | zsh | fish) say "For Tab completion: $name self completion ${SHELL##*/} --install" ;;
-esac
-try=$launcher
-if [[ $(type -P "$name") -ef $launcher ]]; then try=$name; fi
-say "Try: $try demo hello"
+progress
+finish
+suggest

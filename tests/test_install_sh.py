@@ -51,10 +51,11 @@ def checkout(tmp_path_factory: pytest.TempPathFactory, env: dict[str, str], pack
     copy_environment(plain, target / ".venv")
     done = run("bash", target / "install.sh", *options(env), env=env, cwd=Path("/"))
     assert done[0] == 0, done
-    assert f"Installed: {env['HOME']}/bin/acme\n" in done[1]
-    assert f"{env['HOME']}/bin is not on your PATH" in done[1]
-    assert done[1].endswith(f"Try: {target}/core/acme demo hello\n")
-    assert f'export PATH="{env["HOME"]}/bin":"$PATH"\n' in done[1]
+    installed, suggestion = done[1].splitlines()
+    assert installed.startswith(f"Installed: {env['HOME']}/bin/acme, not on PATH; ")
+    assert installed.endswith(f' --name acme --bin-dir "{env["HOME"]}/bin" --add-to-path')
+    pasted = run("bash", "-c", suggestion.removeprefix("Next: "), env=env)
+    assert (pasted[0], pasted[1][:7], pasted[2]) == (0, "Hello, ", "")
     return target
 
 
@@ -146,7 +147,7 @@ def test_a_renamed_launcher_gets_its_symlink_with_name_and_is_uninstalled_alone(
     found = {**env, "PATH": f"{binaries}:{env['PATH']}"}
     done = run("bash", checkout / "install.sh", *_named("second", env), env=found)
     assert done[0] == 0, done
-    assert done[1].endswith("\nTry: second demo hello\n")
+    assert done[1].endswith("\nNext: second demo hello\n")
     # cli.json has the name already: it is no longer the one that it came with.
     assert run(binaries / "second", "--version", env=env) == (0, "acme 1.0.0\n", "")
     gone = f"Removing {binaries}/first: its target {checkout}/core/first no longer exists\n"
@@ -178,6 +179,7 @@ def test_add_to_path_writes_one_line_and_uninstall_removes_it(
         assert done[0] == 0, done
         assert (checkout / "core" / "acme").read_bytes() == before
     assert rc.read_text().count("added by install.sh") == 1
+    assert rc.read_text().count("# completion of acme\n") == 1
     found = run("bash", "-c", ". ~/.bashrc; command -v acme", env=env)
     assert found == (0, f"{env['HOME']}/bin/acme\n", "")
 

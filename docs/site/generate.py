@@ -48,16 +48,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def installer(address: str) -> str:
     """Return install.sh for the site at `address`: it installs the program and runs `self init`."""
-    steps = """\
-"$env/bin/cli" self init "$@"
-  bin=$HOME/.local/bin
-  mkdir -p "$bin"
-  if [ ! -e "$bin/cli" ]; then ln -sf "$env/bin/cli" "$bin/cli"; fi
-  case ":$PATH:" in
-    *":$bin:"*) ;;
-    *) echo "$bin is not on PATH; to add it: export PATH=\\"$bin:\\$PATH\\"" >&2 ;;
-  esac"""
-    values = {"WHAT": "cli-host", "ADDRESS": f"{address}install.sh", "INIT": steps}
+    values = {
+        "WHAT": "cli-host",
+        "ADDRESS": f"{address}install.sh",
+        "INIT": '"$env/bin/cli" self init "$@"',
+    }
     return fill_template("installer", **values)["install.sh"]
 
 

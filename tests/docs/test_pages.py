@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from testing.environments import add_build_tools
 from testing.installation import PROJECT
 from testing.pages import GUIDES, INSIDE, PEERS, clone, matches, run_all, steps_of
@@ -21,43 +23,50 @@ _OTHERS = {
     *PEERS,
 }  # run by test_plugins, test_guides, test_guides
 
-# By .ci/run and test_site.
-_INSTALLER = "curl -LsSf https://cli-host.github.io/cli-host/install.sh | sh\n"
+# The first commands of a reader, in this order. .ci/run runs them in a fresh clone.
+_FIRST = ["bash install.sh && core/cli demo hello", "bash tests/run"]
 _RUN_ELSEWHERE = [
     ("README.md", "bash tests/run\n"),
-    ("README.md", _INSTALLER),
-    ("docs/index.md", _INSTALLER),
+    ("docs/tutorial.md", "bash tests/run\n"),
+    ("docs/index.md", "bash install.sh && core/cli demo hello\n"),
+    ("docs/index.md", "bash tests/run\n"),
+    ("docs/how-to/install.md", "bash install.sh && core/cli demo hello\n"),
 ]
+# Pages for a reader with a clone, and the directory where the commands begin.
+_CLONED = {"README.md": "acme", "docs/tutorial.md": ""}
 
 
 def test_every_page_with_commands_is_run() -> None:
-    assert {doc for doc in _DOCS if steps_of((PROJECT / doc).read_text())} == {
-        "README.md",
-        *_OTHERS,
-    }
+    assert {doc for doc in _DOCS if steps_of((PROJECT / doc).read_text())} == {*_CLONED, *_OTHERS}
 
 
-def test_commands_of_the_readme(
-    tmp_path: Path, new_venv: Callable[[Path], Path], packages: Path
+@pytest.mark.parametrize("page", _CLONED)
+def test_commands_of_a_page_for_a_clone(
+    page: str, tmp_path: Path, new_venv: Callable[[Path], Path], packages: Path
 ) -> None:
     """.ci/run calls the first of them where there is no environment and no build tools."""
-    checkout = tmp_path / "cli-host"
+    home = tmp_path / "home"
+    checkout = home / "acme"
     clone(checkout)
     build = add_build_tools(new_venv(checkout / ".venv"), packages)
-    home = tmp_path / "home"
-    home.mkdir()
+    git = {
+        f"GIT_{who}_{what}": "reader@example.com"
+        for who in ("AUTHOR", "COMMITTER")
+        for what in ("NAME", "EMAIL")
+    }
     env = {
         **{key: value for key, value in os.environ.items() if key.startswith(("PIP_", "SSL_"))},
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PATH": f"{home}/.local/bin:{Path(sys.executable).parent}:{os.environ['PATH']}",
         "HOME": str(home),
         "USER": "reader",
-        "BIN_DIR": str(home / "bin"),
+        "BIN_DIR": str(home / ".local/bin"),
         "PYTHON": sys.executable,
         "LANG": "C.UTF-8",
+        **git,
         **build,
     }
-    steps = steps_of((checkout / "README.md").read_text())
-    shown = run_all(steps, checkout, env)
+    steps = steps_of((checkout / page).read_text())
+    shown = run_all(steps, home / _CLONED[page], env)
     assert len(shown) == len(steps), shown
     for step, output in zip(steps, shown, strict=True):
         assert matches(step.expected, output), f"$ {step.command}\n{output}"
@@ -74,14 +83,18 @@ def test_every_command_block_is_tested_or_plain() -> None:
                 assert language in allowed, (name, language)
 
 
-def test_ci_runs_the_commands_of_the_readme_in_order_and_first() -> None:
-    page, run = ((PROJECT / name).read_text() for name in ("README.md", ".ci/run"))
-    commands = ["bash install.sh && core/cli demo hello", "bash tests/run"]
-    assert [
-        page.count(f"\n{start}{one}\n") for start, one in zip(["$ ", ""], commands, strict=True)
-    ] == [1, 1]
+@pytest.mark.parametrize("name", ["README.md", "docs/tutorial.md", "docs/index.md"])
+def test_a_reader_s_first_commands_work_in_a_clone(name: str) -> None:
+    blocks = [block for _, block in _FENCE.findall((PROJECT / name).read_text())]
+    lines = "".join(blocks[:2]).replace("$ ", "").splitlines()
+    assert [line for line in lines if line in _FIRST] == _FIRST
+    assert blocks[1] == "bash tests/run\n"
+
+
+def test_ci_runs_the_first_commands_in_order() -> None:
+    run = (PROJECT / ".ci/run").read_text()
     rest = ["bash install.sh --uninstall\n", "-m venv .venv-lint"]
-    places = [run.rindex(one) for one in (*commands, *rest)]
+    places = [run.rindex(command) for command in (*_FIRST, *rest)]
     assert places == sorted(places)
 
 

@@ -23,7 +23,6 @@ from testing import httpserver
 from testing.environments import made_once
 from testing.installation import PROJECT
 
-README = (PROJECT / "README.md").read_text()
 # Attributes that a browser follows by itself, other than links that a reader clicks.
 _LOADED = {"src", "srcset", "data", "poster", "background"}
 _CSS_URL = re.compile(r"""url\(\s*["']?([^"')]+)|@import\s+["']([^"']+)""")
@@ -90,11 +89,14 @@ def test_links_lead_to_pages_and_anchors_that_are_there(pages: dict[Path, _Page]
     assert wrong == []
 
 
-def test_readme_s_one_line_leads_to_the_first_command(
+def test_the_one_line_of_a_release_leads_to_the_first_command(
     site: Path, packages: Path, offline: dict[str, str], tmp_path: Path
 ) -> None:
     """Only the host of the address is another."""
-    line = re.search(r"^\$? ?(curl -LsSf (https:\S+/)install\.sh \| sh)$", README, re.MULTILINE)
+    page = (PROJECT / "docs/how-to/install.md").read_text()
+    line = re.search(
+        r"^(curl --proto '=https' -LsSf (https:\S+/)install\.sh \| sh .*)$", page, re.MULTILINE
+    )
     assert line
     home, tools = tmp_path / "home", tmp_path / "tools"
     home.mkdir()
@@ -104,13 +106,17 @@ def test_readme_s_one_line_leads_to_the_first_command(
     environ = {**offline, "HOME": str(home), "PATH": f"{home}/.local/bin:{tools}:/usr/bin:/bin"}
     with httpserver.running() as server:
         server.add("/install.sh", (site / "install.sh").read_bytes())
-        typed = f"{line[1].replace(line[2], server.address + '/')} && cli demo hello"
+        typed = line[1].replace(line[2], server.address + "/").replace("=https", "=http")
+        typed += " && acme demo hello"
         for _ in range(2):
             done = subprocess.run(
                 ["sh", "-c", typed], env=environ, capture_output=True, text=True, check=False
             )
             assert (done.returncode, done.stderr) == (0, "")
+            assert len(done.stdout.splitlines()) == 3
             assert done.stdout.splitlines()[-1].startswith("Hello, ")
+    assert (home / ".local/share/man/man1/acme.1").is_symlink()
+    assert sorted(os.listdir(home / ".local/share")) == ["acme", "cli-host-environment", "man"]
 
 
 def test_links_into_the_repository_lead_to_files(pages: dict[Path, _Page]) -> None:
@@ -187,8 +193,9 @@ def test_llms_txt_lists_every_page_with_a_sentence(site: Path) -> None:
     assert len(listed) == len(re.findall(r"^- ", text, re.MULTILINE))
 
 
-def test_the_landing_page_has_an_install_line_and_a_button(pages: dict[Path, _Page]) -> None:
+def test_the_landing_page_has_the_first_commands_and_a_button(pages: dict[Path, _Page]) -> None:
     [landing] = [file for file in pages if file.name == "index.html"]
     text = re.sub(r"<[^>]*>", "", landing.read_text())
-    assert "curl -LsSf https://cli-host.github.io/cli-host/install.sh | sh" in text
+    assert "bash install.sh && core/cli demo hello" in text
+    assert text.index("bash install.sh") < text.index("bash tests/run")
     assert re.search(r'<a class="md-button [^>]*href="tutorial.html"', landing.read_text())

@@ -12,7 +12,6 @@ from testing.installation import PROJECT
 
 # Pages that a reader follows with an installed program, and those that need other programs too.
 GUIDES = [
-    "docs/tutorial.md",
     "docs/for-a-team.md",
     *sorted(
         str(page.relative_to(PROJECT))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -292,66 +294,102 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     target = tmp_path / "new place"
     (target / "core").mkdir(parents=True)
     (target / "core" / "cli.json").write_text('{"name": "Mine", "version": "9.9.9"}')
-    first = made.run("self", "init", str(target), "--name", "acme")
-    assert first.status == 0
-    assert f"to start it: '{target}/core/acme'\n" in first.stdout
+    env = {"PATH": f"{made.home}/.local/bin:{os.environ['PATH']}"}
+    first = made.run("self", "init", str(target), "--name", "acme", env=env)
+    assert (first.status, first.stderr) == (0, "")
     fresh = Made(target, target / "core" / "acme", made.home)
     assert fresh.run("--version").stdout == "Mine 9.9.9\n"
     assert not (target / "commands").exists()
     fresh.write({"commands/demo/hello.sh": "#!/bin/sh\necho mine\n"})
-    again = made.run("self", "init", str(target), "--name", "acme")
-    assert "all files exist already" in again.stdout
-    assert f"\nnext: '{target}/core/acme' self new command team hello\n" in again.stdout
-    start = "\nto put it on PATH, add this line to your shell's start-up file: export PATH='"
-    assert f"{start}{target}/core':$PATH\n" in again.stdout
-    usual = {"PATH": f"{os.environ['PATH']}:{made.home}/.local/bin"}
-    again = made.run("self", "init", str(target), "--name", "acme", env=usual)
-    start = f"\nto put it on PATH: mkdir -p ~/.local/bin && ln -s '{target}"
-    assert f"{start}/core/acme' ~/.local/bin/\n" in again.stdout
+    again = made.run("self", "init", str(target), "--name", "acme", env=env)
+    assert again.all == (0, f"{target}: all files exist already\nstart with: acme\n", "")
     assert fresh.run("demo", "hello").stdout == "mine\n"
 
 
-def test_init_advises_no_link_where_the_name_is_on_path(install: Install, tmp_path: Path) -> None:
+def test_init_links_the_program_and_its_second_line_can_be_pasted(
+    install: Install, tmp_path: Path
+) -> None:
     made = install()
-    there = tmp_path / "bin"
-    there.mkdir()
-    (there / "acme").write_text(BASH)
-    (there / "acme").chmod(0o755)
-    path = {"PATH": f"{there}:{os.environ['PATH']}"}
-    target = tmp_path / "new"
-    shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    start = f"\n{there}/acme is another program; to put this one on PATH as NAME: "
-    assert f"{start}ln -s {target}/core/acme ~/.local/bin/NAME\n" in shown
-    (there / "acme").unlink()
-    (there / "acme").symlink_to(target / "core" / "acme")
-    shown = made.run("self", "init", str(target), "--name", "acme", env=path).stdout
-    start = "\nthe command on PATH that starts it, too: acme\n"
-    assert f"{start}next: acme self new command team hello\n" in shown
-    for shell, offered in (("/bin/zsh", True), ("/bin/tcsh", False)):
-        env = {**path, "SHELL": shell}
-        shown = made.run("self", "init", str(target), "--name", "acme", env=env).stdout
-        advice = "\nfor Tab completion: acme self completion zsh --install\n"
-        assert (advice in shown) == offered
+    link, target = made.home / ".local/bin/acme", tmp_path / "new"
+    words = ("self", "init", str(target), "--name", "acme")
+    path = f"{link.parent}:{os.environ['PATH']}"
+    first = made.run(*words, env={"PATH": path})
+    assert (first.status, first.stderr) == (0, "")
+    assert first.stdout.splitlines()[1:] == ["next: acme self new command team hello"]
+    assert link.readlink() == target / "core/acme"
+    elsewhere = made.run(*words)
+    assert elsewhere.stdout.endswith(f"\nstart with: {link}\n")
+    assert elsewhere.stderr == "to run it as acme, put ~/.local/bin first on PATH\n"
+    (made.home / "bin").mkdir()
+    (made.home / "bin/greet").write_text("#!/bin/sh\n# Greet\necho hi\n")
+    (made.home / "bin/greet").chmod(0o755)
+    fresh = made.run("self", "init", str(tmp_path / "b"), "--name", "other", env={"PATH": path})
+    next_line = fresh.stdout.splitlines()[1]
+    assert next_line == "next: other self plugin add ~/bin"
+    pasted = ("-c", next_line.removeprefix("next: ") + " && other greet")
+    shell = made.run(*pasted, executable=Path("/bin/bash"), env={"PATH": path})
+    assert shell.stdout.endswith("\nhi\n")
 
 
-def test_init_advises_a_link_to_the_man_page(install: Install, tmp_path: Path) -> None:
+def test_init_replaces_nothing_in_the_home_directory(install: Install, tmp_path: Path) -> None:
+    made = install()
+    link, target = made.home / ".local/bin/acme", tmp_path / "new"
+    link.parent.mkdir(parents=True)
+    link.write_text(BASH)
+    link.chmod(0o755)
+    path = {"PATH": f"{link.parent}:{os.environ['PATH']}"}
+    shown = made.run("self", "init", str(target), "--name", "acme", env=path)
+    assert (shown.status, link.read_text()) == (0, BASH)
+    assert shown.stdout.endswith(f"\nnext: {target}/core/acme self new command team hello\n")
+    start = f"{link} is another program; to put this one on PATH as NAME: "
+    assert shown.stderr == f"{start}ln -s {target}/core/acme ~/.local/bin/NAME\n"
+
+
+def test_init_without_a_home_that_can_be_written(install: Install, tmp_path: Path) -> None:
+    made = install()
+    (tmp_path / "file").write_text("")
+    env = {"HOME": f"{tmp_path}/file"}
+    shown = made.run("self", "init", str(tmp_path / "new"), "--name", "acme", env=env)
+    assert shown.status == 0
+    assert f"next: {tmp_path}/new/core/acme self new" in shown.stdout
+    assert shown.stderr.startswith("to put it on PATH, add this line")
+
+
+@pytest.mark.parametrize(("answer", "is_added"), [("y", True), ("", False)])
+def test_init_offers_completion_on_a_terminal(
+    install: Install, tmp_path: Path, answer: str, is_added: bool
+) -> None:
+    made = install()
+    words = [made.launcher, "self", "init", tmp_path / "new", "--name", "acme"]
+    path = f"{made.home}/.local/bin:{os.environ['PATH']}"
+    env = {"PATH": path, "HOME": str(made.home), "SHELL": "/bin/zsh"}
+    parent, child = pty.openpty()
+    process = subprocess.Popen(words, env=env, stdin=child, stdout=subprocess.PIPE, stderr=child)
+    os.close(child)
+    os.write(parent, f"{answer}\n".encode())
+    stdout, _ = process.communicate(timeout=60)
+    os.close(parent)
+    assert (process.returncode, stdout.count(b"\n")) == (0, 2)
+    assert (made.home / ".zshrc").exists() == is_added
+
+
+def test_init_links_the_man_page(install: Install, tmp_path: Path) -> None:
     made, name = install(), f"acme-{os.getpid()}"
     page = Path(sys.prefix, "share/man/man1", f"{name}.1")
     if not page.with_name("cli.1").is_file() or sys.prefix == sys.base_prefix:
         pytest.skip("needs the program in a virtual environment, with its man page")
     elsewhere = [one for one in os.environ["PATH"].split(":") if one != f"{sys.prefix}/bin"]
-    usual = {"PATH": ":".join([*elsewhere, f"{made.home}/.local/bin"])}
     words = ("self", "init", str(tmp_path / "new"), "--name", name)
+    link = made.home / ".local/share/man/man1" / page.name
     try:
-        shown = made.run(*words, env=usual).stdout
-        make = "mkdir -p ~/.local/share/man/man1 && "
-        assert f"\nfor the man page: {make}ln -s {page} ~/.local/share/man/man1/\n" in shown
+        assert made.run(*words, env={"PATH": ":".join(elsewhere)}).status == 0
+        assert link.readlink() == page
         assert f".TH {name.upper()} " in page.read_text()
-        link = made.home / ".local/share/man/man1" / page.name
-        link.parent.mkdir(parents=True)
-        link.symlink_to(page)
-        assert "for man" not in made.run(*words, env=usual).stdout
-        assert "for man" not in made.run(*words, env={"PATH": os.environ["PATH"]}).stdout
+        made.launcher.with_name(name).unlink(missing_ok=True)
+        fresh = Made(tmp_path / "new", tmp_path / "new/core" / name, made.home)
+        assert fresh.run("self", "uninstall", "--yes").status == 0
+        assert not os.path.lexists(link)
+        assert not os.path.lexists(made.home / ".local/bin" / name)
     finally:
         page.unlink(missing_ok=True)
 

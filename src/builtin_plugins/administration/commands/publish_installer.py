@@ -13,7 +13,7 @@ def command(session: Session, source: str | None) -> None:
     """Print an install.sh that installs the program and runs self init --from SOURCE.
 
     The default SOURCE is the one from which this installation was made. Publish the script where
-    your colleagues can reach it. They then run: curl -LsSf ADDRESS | sh
+    your colleagues can reach it. They then run: curl --proto '=https' -LsSf ADDRESS | sh
     """
     source = source or source_of_installation(session.layout.root, session.environ)
     if not source:

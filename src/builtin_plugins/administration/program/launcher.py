@@ -19,7 +19,7 @@ from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
 from host.run import read_regular
-from host.run.installation import Layout, xdg_home
+from host.run.installation import Layout, home, xdg_home
 
 # Linux splits a shebang at its first blank and reads only 255 bytes of it.
 _LONGEST_SHEBANG = 250
@@ -160,7 +160,13 @@ def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
     usual = glob(os.path.join(escape(xdg_home(environ, "DATA")), "*", "core", "*"))
     found = {*map(os.path.realpath, usual), *links_on_path(environ).values()}
     own = os.path.realpath(root) + os.sep
-    return sorted(path for path in found if not path.startswith(own) and is_launcher(path))
+    launchers = []
+    for path in sorted(found):
+        # The program that pip installed is in the environment's bin and is no installation.
+        is_in_core = os.path.basename(os.path.dirname(path)) == "core"
+        if is_in_core and not path.startswith(own) and is_launcher(path):
+            launchers.append(path)
+    return launchers
 
 
 def is_launcher(path: str, *, anywhere: bool = False) -> bool:
@@ -180,7 +186,8 @@ def launchers_in(core_dir: str, *, anywhere: bool = False) -> list[str]:
 
 
 def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the links in the directories on PATH, each with its resolved target."""
-    directories = filter(os.path.isabs, environ.get("PATH", "").split(":"))
+    """Return the links in ~/.local/bin and the directories on PATH, with their resolved targets."""
+    usual = os.path.join(home(environ), ".local", "bin")
+    directories = [usual, *filter(os.path.isabs, environ.get("PATH", "").split(":"))]
     there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
     return {path: os.path.realpath(path) for path in there if os.path.islink(path)}

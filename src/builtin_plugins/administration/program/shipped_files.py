@@ -78,7 +78,9 @@ def shipped_files() -> Iterator[ShippedFile]:
     for name in _SHIPPED:
         top = skeleton / name
         for original in sorted(top.rglob("*")) if top.is_dir() else [top]:
-            if original.is_file() and original.parent.name != "__pycache__":
+            # An installation that has become a package has its own records in core/lib.
+            is_record = original.name.startswith(".") and original.parent.name == "lib"
+            if original.is_file() and original.parent.name != "__pycache__" and not is_record:
                 yield ShippedFile(original.relative_to(skeleton), original)
     yield ShippedFile(GITIGNORE, gitignore())
 

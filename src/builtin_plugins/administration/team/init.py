@@ -2,7 +2,6 @@
 
 import json
 import os
-import shlex
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
@@ -21,14 +20,15 @@ from builtin_plugins.administration.program.launcher import (
     launchers_in,
     write_launcher,
 )
+from builtin_plugins.administration.program.on_path import link_on_path
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder import registry
-from host import HostError, OperationError, find_program
+from host import HostError, OperationError
 from host.cli.session import Session
-from host.run.installation import Layout, home, read_config, xdg_home
+from host.run.installation import Layout, read_config, xdg_home
 from host.run.lock import Tree
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
@@ -194,26 +194,17 @@ def _finish(
     there = session_of(session, root, name)
     if sync.missing_entries(there):
         sync.command(there, None, False, yes, timeout)
-    link = os.path.join(home(environ), ".local", "bin", name)
-    atomic.make_directory(os.path.dirname(link))
-    if not os.path.lexists(link):
-        atomic.write_link(link, launcher)
-    started, real = find_program(name, environ), os.path.realpath(launcher)
-    start = link if os.path.realpath(link) == real else launcher
-    if started and os.path.realpath(started) == real:
-        start = name
-    elif start == link:
-        session.messages.line(f"to run it as {name}, put ~/.local/bin first on PATH")
-    else:
-        session.messages.line(f"{link} already exists; to choose another name: --name NAME")
+    start = link_on_path(launcher, environ)
+    if start.advice:
+        session.messages.line(start.advice)
     commands = plural(len(there.contents((), deep=True).commands), "command")
     lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
-    if start != launcher and (shell := completion.uncompleted_shell(name, environ)):
+    if start.is_linked and (shell := completion.uncompleted_shell(name, environ)):
         completion.complete_in(shell, name, environ, present=True)
         path = completion.start_up_file(shell, name, environ)
         lines.append(f"Tab completion is installed in {path}; open a new shell")
     session.show_lines(
         *lines,
-        f"start with: {shlex.quote(start)}",
-        f"to stay current: {shlex.quote(start)} self sync",
+        f"start with: {start.word}",
+        f"to stay current: {start.word} self sync",
     )

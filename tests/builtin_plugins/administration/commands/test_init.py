@@ -34,7 +34,8 @@ def test_what_a_kill_leaves_goes_with_the_next_one(
         check=False,
     )
     assert len([*root.rglob(".*.tmp")]) == 1
-    done = made.run("self", "init", str(root))
+    path = {"PATH": f"{made.home}/.local/bin:/usr/bin:/bin"}
+    done = made.run("self", "init", str(root), env=path)
     assert (done.status, done.stderr) == (0, "")
     assert "files made\n" in done.stdout
     assert [path.name for path in root.rglob(".*.tmp")] == []

@@ -125,7 +125,9 @@ def test_nothing_in_the_way_is_replaced(team: Team) -> None:
         f"to stay current: {team.root}/core/acme self sync",
     ]
     assert (team.colleague.home / ".local/bin/acme").read_text() == "#!/bin/sh\necho other\n"
-    assert f"{team.colleague.home}/.local/bin/acme already exists; to choose another" in done.stderr
+    assert (
+        f"{team.colleague.home}/.local/bin/acme is another program; to put this one" in done.stderr
+    )
     assert "put ~/.local/bin first" not in done.stderr
     assert not (team.colleague.home / ".bashrc").exists()
 

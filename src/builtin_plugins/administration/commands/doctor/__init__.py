@@ -12,7 +12,6 @@ from functools import partial
 from builtin_plugins.administration.commands.completion import uncompleted_shell
 from builtin_plugins.administration.commands.doctor import installation
 from builtin_plugins.administration.commands.doctor.installation import Subject, finding
-from builtin_plugins.administration.commands.init import to_path
 from builtin_plugins.administration.pages import Finding, counted, grouped
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import (
@@ -20,6 +19,7 @@ from builtin_plugins.administration.program.launcher import (
     launcher_of,
     write_launcher,
 )
+from builtin_plugins.administration.program.on_path import to_path
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.cli.session import Session

@@ -1,0 +1,105 @@
+"""Make a program available to its user: a link on PATH, the man page and completion.
+
+The links are in ~/.local, and they replace nothing.
+"""
+
+import os
+import shlex
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+from builtin_plugins.administration.commands import completion
+from builtin_plugins.administration.program.launcher import is_launcher, write_man_page
+from builtin_plugins.io.files import atomic
+from host import find_program
+from host.run.installation import home
+from host.run.questions import is_agreed, is_attended
+
+
+class Start(NamedTuple):
+    """How to start a program: `word` for the command line, and advice if the name does not work."""
+
+    word: str
+    advice: str
+    is_linked: bool
+
+
+def link_on_path(launcher: str, environ: Mapping[str, str], *, usual: bool = False) -> Start:
+    """Link a launcher in ~/.local/bin, unless its name is taken there or works already.
+
+    `usual` says that the script that pip installed starts this installation, too.
+    """
+    name = os.path.basename(launcher)
+    link = os.path.join(home(environ), ".local", "bin", name)
+
+    def starts_it(path: str) -> bool:
+        real = os.path.realpath(path)
+        return real == os.path.realpath(launcher) or (usual and is_launcher(real))
+
+    before = find_program(name, environ)
+    is_started = before is not None and starts_it(before)
+    if not is_started and not os.path.lexists(link):
+        with suppress(OSError):  # the home directory may be read-only
+            os.makedirs(os.path.dirname(link), exist_ok=True)
+            atomic.write_link(link, launcher)
+    is_linked = starts_it(link)
+    if is_linked:
+        with suppress(OSError):
+            _link_man_page(name, environ)
+    found = find_program(name, environ)
+    if found and starts_it(found):
+        return Start(name, "", is_linked=True)
+    if is_linked:
+        advice = f"to run it as {name}, put ~/.local/bin first on PATH"
+        return Start(shlex.quote(link), advice, is_linked=True)
+    path = shlex.quote(launcher)
+    advice = to_path(launcher, environ)
+    if other := found or (os.path.lexists(link) and link):
+        advice = f"{other} is another program; to put this one on PATH as NAME: "
+        advice += f"ln -s {path} ~/.local/bin/NAME"
+    return Start(path, advice, is_linked=False)
+
+
+def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
+    """Link the man page unless `man` finds it in the environment. Raises OSError."""
+    if sys.prefix == sys.base_prefix or f"{sys.prefix}/bin" in environ.get("PATH", "").split(":"):
+        return
+    pages = os.path.join(home(environ), ".local", "share", "man", "man1")
+    link = os.path.join(pages, f"{name}.1")
+    if os.path.lexists(link):
+        return
+    page = write_man_page(name)
+    if page.is_file():
+        os.makedirs(pages, exist_ok=True)
+        atomic.write_link(link, str(page))
+
+
+def to_path(launcher: str, environ: Mapping[str, str]) -> str:
+    """Return advice on how to put a launcher on PATH."""
+    usual = f"{home(environ)}/.local/bin"
+    if usual in environ.get("PATH", "").split(":"):
+        make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
+        return f"to put it on PATH: {make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
+    start = "to put it on PATH, add this line to your shell's start-up file"
+    return f"{start}: export PATH={shlex.quote(os.path.dirname(launcher))}:$PATH"
+
+
+def offer_completion(name: str, environ: Mapping[str, str]) -> None:
+    """Ask on a terminal whether to install completion for the user's shell. Raises OSError."""
+    shell = completion.uncompleted_shell(name, environ)
+    if not shell or not is_attended():
+        return
+    path = completion.start_up_file(shell, name, environ)
+    if is_agreed(f"Add completion with Tab to {path}?"):
+        completion.complete_in(shell, name, environ, present=True)
+
+
+def scripts_of_user(environ: Mapping[str, str]) -> str:
+    """Return `~/bin` if it contains executable files that are not links, otherwise ""."""
+    with suppress(OSError), os.scandir(os.path.join(home(environ), "bin")) as files:
+        for file in files:
+            if file.is_file(follow_symlinks=False) and os.access(file, os.X_OK):
+                return "~/bin"
+    return ""
