@@ -240,29 +240,34 @@ is_agreed() {
   [[ -z $answer || $answer == [Yy] || $answer == [Yy][Ee][Ss] ]]
 }
 
+# Return whether new shells have bin_dir on PATH.
+is_in_start_up_file() { grep -qsF -- "$(path_line) $mark" "$(start_up_file)"; }
+
 add_to_path() {
-  local file line
+  local file
   file=$(start_up_file)
-  line=$(path_line)
-  grep -qsF -- "$line $mark" "$file" && return
   mkdir -p "$(dirname "$file")"
-  printf '\n%s %s\n' "$line" "$mark" >>"$file"
+  printf '\n%s %s\n' "$(path_line)" "$mark" >>"$file"
 }
 
 # Offer to change the startup file, and print where the program is.
 finish() {
   local shell offers=() installed="Installed: $link"
   shell=$(uncompleted_shell)
-  is_on_path || offers+=("$bin_dir to PATH")
+  is_on_path || is_in_start_up_file || offers+=("$bin_dir to PATH")
   [[ -z $shell ]] || offers+=("completion with Tab")
   if [[ ${#offers[@]} -gt 0 && $add_to_path == no ]] && may_ask; then
     if is_agreed "${offers[0]}${offers[1]:+ and ${offers[1]}}"; then add_to_path=yes; fi
   fi
   if [[ ${#offers[@]} -gt 0 && $add_to_path == yes ]]; then
-    is_on_path || add_to_path
+    is_on_path || is_in_start_up_file || add_to_path
     [[ -z $shell ]] || "$launcher" self completion "$shell" --install >/dev/null
     installed+="; open a new shell to use it as $name"
-  elif ! is_on_path; then
+  elif is_on_path; then
+    :
+  elif is_in_start_up_file; then
+    installed+="; open a new shell to use it as $name"
+  else
     installed+=", not on PATH; to change that: bash $(quoted "$root/install.sh")"
     installed+=" --name $name --bin-dir $(quoted "$bin_dir") --add-to-path"
   fi
@@ -271,10 +276,13 @@ finish() {
 
 # Return whether the user has a folder of scripts that is no plugin yet.
 has_scripts() {
-  local file
+  local file start
   [[ ! -e $root/plugins/bin ]] || return 1
   for file in "$home"/bin/*; do
-    if [[ -f $file && -x $file && ! -L $file ]]; then return 0; fi
+    [[ -f $file && -r $file && ! -L $file ]] || continue
+    start=
+    IFS= read -r -n 2 start <"$file" || true
+    if [[ -x $file || $start == '#!' ]]; then return 0; fi
   done
   return 1
 }

@@ -195,7 +195,7 @@ def test_llms_txt_lists_every_page_with_a_sentence(site: Path) -> None:
 
 def test_the_landing_page_has_the_first_commands_and_a_button(pages: dict[Path, _Page]) -> None:
     [landing] = [file for file in pages if file.name == "index.html"]
-    text = re.sub(r"<[^>]*>", "", landing.read_text())
+    text = html.unescape(re.sub(r"<[^>]*>", "", landing.read_text()))
     assert "bash install.sh && core/cli demo hello" in text
     assert text.index("bash install.sh") < text.index("bash tests/run")
     assert re.search(r'<a class="md-button [^>]*href="tutorial.html"', landing.read_text())

@@ -20,6 +20,7 @@ from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.io.files.file_lock import file_lock
 from host.cli.session import Session
+from host.run.installation import xdg_home
 
 
 def command(
@@ -33,7 +34,7 @@ def command(
 ) -> None:
     """Make a complete installation in DIRECTORY; existing files are never overwritten.
 
-    The default DIRECTORY is the one where this program looks for its installation. An
+    The default DIRECTORY is the one where a program of this name looks for its installation. An
     existing installation gets the program's missing files, but no examples. The program is
     linked in ~/.local/bin if its name is free there. On a terminal, you are asked whether to
     install completion with Tab.
@@ -54,14 +55,17 @@ def command(
         return
     program = session.program if name is None else name
     check_program_name(program)
-    root = Path(os.path.abspath(directory or session.layout.root))
+    layout = session.layout
+    usual_root = layout.root
+    if layout.default:  # where a program of that name looks for its installation
+        usual_root = os.path.join(xdg_home(session.environ, "DATA"), program)
+    root = Path(os.path.abspath(directory or usual_root))
     launcher = str(root / "core" / program)
     root.mkdir(parents=True, exist_ok=True)
     with file_lock(os.path.realpath(root), session.messages.line):
         fresh = not os.path.lexists(root / CLI_JSON)
         made = ensure_launcher(launcher) + add_missing(str(root), program)
     # The script that pip installed uses the installation of its name in the data directory.
-    layout = session.layout
     usual = layout.default and (session.program, layout.root) == (program, str(root))
     start = link_on_path(launcher, session.environ, usual=usual)
     if start.is_linked:

@@ -97,9 +97,17 @@ def offer_completion(name: str, environ: Mapping[str, str]) -> None:
 
 
 def scripts_of_user(environ: Mapping[str, str]) -> str:
-    """Return `~/bin` if it contains executable files that are not links, otherwise ""."""
-    with suppress(OSError), os.scandir(os.path.join(home(environ), "bin")) as files:
-        for file in files:
-            if file.is_file(follow_symlinks=False) and os.access(file, os.X_OK):
+    """Return `~/bin` if it contains scripts or programs that are not links, otherwise ""."""
+    with suppress(OSError), os.scandir(os.path.join(home(environ), "bin")) as entries:
+        for entry in entries:
+            if entry.is_file(follow_symlinks=False) and _is_command(entry.path):
                 return "~/bin"
     return ""
+
+
+def _is_command(path: str) -> bool:
+    if os.access(path, os.X_OK):
+        return True
+    with suppress(OSError), open(path, "rb") as file:
+        return file.read(2) == b"#!"
+    return False
