@@ -77,6 +77,20 @@ def run(tmp_path: Path) -> Run:
 
 
 @pytest.fixture
+def statuses(run: Run) -> Callable[..., list[int]]:
+    """Return a function that calls a shell function with each value, in one shell: the statuses.
+
+    `call` is the call in the shell's words, with the value as "$value".
+    """
+
+    def statuses(shell: str, load: str, call: str, values: list[str]) -> list[int]:
+        script = f'{load}set +e\nfor value; do {call}; echo "$?"; done'
+        return [int(line) for line in run(shell, script, *values).out.split()]
+
+    return statuses
+
+
+@pytest.fixture
 def on_terminal() -> Callable[..., str]:
     """Return a function that runs a command on a new terminal and returns what it shows."""
 

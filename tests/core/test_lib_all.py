@@ -12,36 +12,38 @@ def public_functions(library):
     return re.findall(r"^([a-z][a-z0-9_]*)\(\) ", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
 @pytest.mark.parametrize(
     "before", ["set -euf", "IFS=/_lib", "set -u; unset PATH HOME USER TERM PWD"]
 )
-def test_it_can_be_sourced_alone_and_twice(run, shell, library, before):
-    own = f'. "$LIB_DIR/{library}.sh"\n'
-    script = f'{before}\nkept=$-\n{own}{own}[ "$kept" = "$-" ] && printf "%s\\n" on'
-    assert run(shell, script) == (0, "on\n", "")
+def test_each_library_can_be_sourced_alone_and_twice(run, shell, before):
+    # A subshell for each: what one defines is not there for the next.
+    script = f"{before}\nkept=$-\n" + "".join(
+        f'( . "$LIB_DIR/{library}.sh"; . "$LIB_DIR/{library}.sh"\n'
+        f'  [ "$kept" = "$-" ] && printf "%s\\n" {library} )\n'
+        for library in LIBRARIES
+    )
+    assert run(shell, script) == (0, "".join(f"{library}\n" for library in LIBRARIES), "")
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_bash_finds_what_it_needs_without_lib_dir(run, library):
-    script = f"set -eu\n. {LIB}/{library}.sh\necho on"
-    assert run(shell_path("bash"), script, env={"LIB_DIR": None}) == (0, "on\n", "")
+def test_bash_finds_what_each_library_needs_without_lib_dir(run):
+    script = "set -eu\n" + "".join(f"( . {LIB}/{library}.sh )\n" for library in LIBRARIES)
+    assert run(shell_path("bash"), script, env={"LIB_DIR": None}) == (0, "", "")
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_every_function_and_variable_is_documented_at_its_head(library):
-    head = (LIB / f"{library}.sh").read_text().split("\n\n", 1)[0]
-    whole = re.match(r"(?:#.*\n|\n)+", (LIB / f"{library}.sh").read_text())[0]
-    assert head.startswith("# shellcheck shell=bash")
-    for name in public_functions(library):
-        assert re.search(rf"\b{name}\b", whole), name
+def test_every_function_and_variable_is_documented_at_its_head():
+    for library in LIBRARIES:
+        text = (LIB / f"{library}.sh").read_text()
+        comments = re.match(r"(?:#.*\n|\n)+", text)[0]
+        assert text.startswith("# shellcheck shell=bash"), library
+        for name in public_functions(library):
+            assert re.search(rf"\b{name}\b", comments), name
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-def test_nothing_else_is_left_in_the_shell(run, library):
+def test_nothing_else_is_left_in_the_shell(run):
     """Private names start with __cli_."""
+    sourced = "".join(f'. "$LIB_DIR/{library}.sh"\n' for library in LIBRARIES)
     script = (
-        f'before=$(compgen -vA function)\n. "$LIB_DIR/{library}.sh"\n'
+        f"before=$(compgen -vA function)\n{sourced}"
         'comm -13 <(echo "$before" | sort) <(compgen -vA function | sort)'
     )
     documented = {name for each in LIBRARIES for name in public_functions(each)}

@@ -53,26 +53,36 @@ MALFORMED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "value"), FIELDS)
-def test_a_field(run, shell, tmp_path, text, value):
-    (tmp_path / "a.json").write_text(text)
-    out = run(shell, f'{LOAD}get_config_field "$1" name', str(tmp_path / "a.json"))
-    assert out == (0, value + "\n", "")
+EACH = f'{LOAD}set +e\nfor file; do get_config_field "$file" name; echo "status $?"; done'
 
 
-@pytest.mark.parametrize("text", MISSING)
-def test_no_such_field(run, shell, tmp_path, text):
-    (tmp_path / "a.json").write_text(text)
-    assert run(shell, f'{LOAD}get_config_field "$1" name', str(tmp_path / "a.json")) == (1, "", "")
+def files(directory, texts):
+    """Write each text into a file of its own; return the paths."""
+    paths = [directory / f"{number}.json" for number, _ in enumerate(texts)]
+    for path, text in zip(paths, texts, strict=True):
+        path.write_text(text)
+    return [str(path) for path in paths]
 
 
-@pytest.mark.parametrize("text", MALFORMED)
-def test_no_json_object(run, tmp_path, text):
-    (tmp_path / "a.json").write_text(text)
-    script = f'{LOAD}get_config_field "$1" name'
-    status, out, err = run(shell_path("dash"), script, str(tmp_path / "a.json"))
-    assert (status, out) == (2, "")
-    assert err.endswith(f" - {tmp_path}/a.json: not a JSON object\n")
+def test_a_field(run, shell, tmp_path):
+    texts, values = zip(*FIELDS, strict=True)
+    expected = "".join(f"{value}\nstatus 0\n" for value in values)
+    assert run(shell, EACH, *files(tmp_path, texts)) == (0, expected, "")
+
+
+def test_no_such_field(run, shell, tmp_path):
+    expected = "status 1\n" * len(MISSING)
+    assert run(shell, EACH, *files(tmp_path, MISSING)) == (0, expected, "")
+
+
+def test_no_json_object(run, tmp_path):
+    paths = files(tmp_path, MALFORMED)
+    _, out, err = run(shell_path("dash"), EACH, *paths)
+    assert out == "status 2\n" * len(MALFORMED)
+    lines = zip(err.splitlines(), paths, strict=True)
+    assert [
+        line for line, path in lines if not line.endswith(f" - {path}: not a JSON object")
+    ] == []
 
 
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -102,11 +112,11 @@ def test_whatever_json_writes_comes_back(run, tmp_path, document, pretty):
     assert (status, out) == ((0, value + "\n") if isinstance(value, str) else (1, ""))
 
 
-@pytest.mark.parametrize("field", ["a b", "a\\nb", "a=b", "$x", "é", "-v"])
-def test_odd_field_names(run, shell, tmp_path, field):
-    (tmp_path / "x=y.json").write_text(json.dumps({"z": "no", field: "yes"}))
-    script = f'{LOAD}cd "$1"; get_config_field x=y.json "$2"'
-    assert run(shell, script, str(tmp_path), field).out == "yes\n"
+def test_odd_field_names(run, shell, tmp_path):
+    fields = ["a b", "a\\nb", "a=b", "$x", "é", "-v"]
+    (tmp_path / "x=y.json").write_text(json.dumps({"z": "no", **{name: name for name in fields}}))
+    script = f'{LOAD}cd "$1"; shift; for field; do get_config_field x=y.json "$field"; done'
+    assert run(shell, script, str(tmp_path), *fields).out == "".join(f"{x}\n" for x in fields)
 
 
 def test_version(run, shell, tmp_path):

@@ -58,62 +58,62 @@ def test_hooks_of_a_template_do_not_run(run, shell, tmp_path, repository):
     assert not (tmp_path / "to" / ".git" / "hooks").exists()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
-        "",
-        "-u./x",
-        "--upload-pack=touch pwned",
-        "ext::sh -c touch% pwned",
-        "fd::3",
-        "http://example.org/x",
-        "ftp://example.org/x",
-        "/absolute/path",
-        "relative",
-        "host:path",
-        "ssh://-oProxyCommand=x/y",
-        "git@-oProxyCommand=x:y",
-        "us er@host:x",
-        "user@host/x:y",
-        "https://example.org/\nx",
-        "HTTPS:",
-        "https://",
-    ],
-)
-def test_other_urls_are_refused(run, shell, tmp_path, url, stub):
+REFUSED = [
+    "",
+    "-u./x",
+    "--upload-pack=touch pwned",
+    "ext::sh -c touch% pwned",
+    "fd::3",
+    "http://example.org/x",
+    "ftp://example.org/x",
+    "/absolute/path",
+    "relative",
+    "host:path",
+    "ssh://-oProxyCommand=x/y",
+    "git@-oProxyCommand=x:y",
+    "us er@host:x",
+    "user@host/x:y",
+    "https://example.org/\nx",
+    "HTTPS:",
+    "https://",
+]
+
+
+def test_other_urls_are_refused(run, shell, tmp_path, stub):
     path = stub("git", f"touch '{tmp_path}/called'")
-    result = run(shell, CLONE, url, str(tmp_path / "to"), env={"PATH": f"{path}:/usr/bin:/bin"})
-    assert (result.status, result.out) == (2, "")
-    assert re.fullmatch(r"\[ERROR\] [-0-9: ]{19} - cannot clone [^\n]*\n", result.err)
+    script = f'{LOAD}set +e\nfor url; do git_clone_safe "$url" to; echo $?; done'
+    _, out, err = run(shell, script, *REFUSED, env={"PATH": f"{path}:/usr/bin:/bin"})
+    assert out.split() == ["2"] * len(REFUSED)
+    assert re.fullmatch(r"(\[ERROR\] [-0-9: ]{19} - cannot clone [^\n]*\n)+", err)
+    assert err.count("\n") == len(REFUSED)
     assert not (tmp_path / "called").exists()
 
 
-@pytest.mark.parametrize(
-    "url",
-    [
+def test_what_git_is_asked(run, shell, tmp_path, stub):
+    urls = [
         "https://example.org/a.git",
         "ssh://git@example.org:22/a",
         "git://example.org/a",
         "file:///a/é b",
         "git@example.org:a/b.git",
         "git@work-alias:~x/y",
-    ],
-)
-def test_what_git_is_asked(run, shell, tmp_path, url, stub):
+    ]
     path = stub(
         "git",
-        f'printf "%s\\n" "$@" "$GIT_TERMINAL_PROMPT" "$GIT_ALLOW_PROTOCOL" >"{tmp_path}/asked"',
+        f'printf "%s|" "$@" "$GIT_TERMINAL_PROMPT" "$GIT_ALLOW_PROTOCOL" >>"{tmp_path}/asked"\n'
+        f'echo >>"{tmp_path}/asked"',
     )
-    result = run(shell, CLONE, url, "-to", env={"PATH": f"{path}:/usr/bin:/bin"})
-    assert result == (0, "", "")
-    asked = (tmp_path / "asked").read_text().splitlines()
-    assert asked[-5:] == ["--", url, "-to", "0", "https:ssh:git:file"]
-    assert {
-        "core.hooksPath=/dev/null",
-        "protocol.ext.allow=never",
-        "--template=",
-        "--no-recurse-submodules",
-    } <= set(asked)
+    script = f'{LOAD}for url; do git_clone_safe "$url" -to; done'
+    assert run(shell, script, *urls, env={"PATH": f"{path}:/usr/bin:/bin"}) == (0, "", "")
+    calls = [line.split("|") for line in (tmp_path / "asked").read_text().splitlines()]
+    for url, asked in zip(urls, calls, strict=True):
+        assert asked[-6:] == ["--", url, "-to", "0", "https:ssh:git:file", ""]
+        assert {
+            "core.hooksPath=/dev/null",
+            "protocol.ext.allow=never",
+            "--template=",
+            "--no-recurse-submodules",
+        } <= set(asked)
 
 
 def test_a_directory_must_be_named(run, shell, repository):

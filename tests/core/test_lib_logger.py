@@ -15,16 +15,16 @@ FORMAT = "%Y-%m-%d %H:%M:%S"
 LEVELS = ["info", "success", "warning", "error"]
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_a_line_has_level_time_and_text(run, shell, level):
-    status, out, err = run(shell, f"{LOAD}log_{level} 'two words'", env={"TZ": "EAST-5"})
-    found = LINE.fullmatch(err)
+def test_a_line_has_level_time_and_text(run, shell):
+    script = LOAD + "".join(f"log_{level} 'two words'\n" for level in LEVELS)
+    status, out, err = run(shell, script, env={"TZ": "EAST-5"})
+    lines = [LINE.fullmatch(line) for line in err.splitlines(keepends=True)]
     assert (status, out) == (0, "")
-    assert found
-    assert (found[1], found[3]) == (level.upper(), "two words")
+    assert [(line[1], line[3]) for line in lines] == [(x.upper(), "two words") for x in LEVELS]
     local = datetime.now(UTC).replace(tzinfo=None) + timedelta(hours=5)
     # a minute, as a clock that is being set may step back between two looks at it
-    assert abs(datetime.strptime(found[2], FORMAT) - local) < timedelta(minutes=1)  # noqa: DTZ007
+    shown = datetime.strptime(lines[0][2], FORMAT)  # noqa: DTZ007
+    assert abs(shown - local) < timedelta(minutes=1)
 
 
 @pytest.mark.parametrize("shell_name", ["bash", "dash"])
@@ -40,10 +40,9 @@ def test_backslashes_and_percent_signs_stay_in_every_shell(run, shell):
     assert LINE.fullmatch(err)[3] == r"%s \033[31m \n \c 100%"
 
 
-@pytest.mark.parametrize("ifs", [r"\n\t", ",", ""])
+@pytest.mark.parametrize("ifs", [",", ""])
 def test_arguments_are_joined_by_a_space_whatever_ifs_is(run, shell, ifs):
-    script = f"{LOAD}IFS=$(printf '{ifs}x'); IFS=${{IFS%x}}; log_info a b; log_output c d"
-    err = run(shell, script).err
+    err = run(shell, f"{LOAD}IFS='{ifs}'; log_info a b; log_output c d").err
     assert err.endswith(" - a b\nc d\n")
 
 
@@ -51,22 +50,15 @@ def test_ifs_stays_unset_when_it_was(run, shell):
     assert run(shell, f'{LOAD}unset IFS; log_info a b; echo "${{IFS-unset}}"').out == "unset\n"
 
 
-@pytest.mark.parametrize("value", ["true", "TRUE", "1", "on", "On"])
-def test_debug_lines_appear_while_debug_is_on(run, shell, value):
-    assert "[DEBUG]" in run(shell, f"{LOAD}log_debug x", env={"DEBUG": value}).err
+def test_debug_lines_appear_while_debug_is_on(run, shell):
+    values = ["true", "0", "TRUE", "", "1", "false", "on", "yes", "On", "11", "off"]
+    script = f'set -eu\n{LOAD}log_debug unset; for DEBUG; do log_debug "$DEBUG"; done'
+    status, _, err = run(shell, script, *values, env={"DEBUG": None})
+    shown = [LINE.fullmatch(line)[3] for line in err.splitlines(keepends=True)]
+    assert (status, shown) == (0, ["true", "TRUE", "1", "on", "On"])
 
 
-@pytest.mark.parametrize("value", [None, "", "0", "false", "yes", "11", "off"])
-def test_no_debug_lines_otherwise(run, shell, value):
-    assert run(shell, f"set -eu\n{LOAD}log_debug x", env={"DEBUG": value}) == (0, "", "")
-
-
-def test_debug_can_be_switched_on_while_the_script_runs(run, shell):
-    err = run(shell, f"{LOAD}log_debug a; DEBUG=1; log_debug b").err
-    assert LINE.fullmatch(err)[3] == "b"
-
-
-@pytest.mark.parametrize("value", ["true", "True", "1", "ON"])
+@pytest.mark.parametrize("value", ["True", "1"])
 def test_silent_leaves_errors_only(run, shell, value):
     script = f"set -eu\n{LOAD}DEBUG=1\n" + "".join(
         f"log_{name} x\n" for name in ["debug", *LEVELS, "output"]
@@ -76,36 +68,34 @@ def test_silent_leaves_errors_only(run, shell, value):
     assert LINE.fullmatch(err)[1] == "ERROR"
 
 
-@pytest.mark.parametrize(
-    ("arguments", "level", "text"),
-    [
-        ("'some text'", "MESSAGE", "some text"),
-        ("info a b", "INFO", "a b"),
-        ("Warning a", "WARNING", "a"),
-        ("NOTICE a", "NOTICE", "a"),
-        ("", "MESSAGE", ""),
-    ],
-)
-def test_log_message(run, shell, arguments, level, text):
-    found = LINE.fullmatch(run(shell, f"set -eu\n{LOAD}log_message {arguments}").err)
-    assert (found[1], found[3]) == (level, text)
+def test_log_message(run, shell):
+    calls = {
+        "'some text'": ("MESSAGE", "some text"),
+        "info a b": ("INFO", "a b"),
+        "Warning a": ("WARNING", "a"),
+        "NOTICE a": ("NOTICE", "a"),
+        "": ("MESSAGE", ""),
+    }
+    script = f"set -eu\n{LOAD}" + "".join(f"log_message {call}\n" for call in calls)
+    lines = run(shell, script).err.splitlines(keepends=True)
+    found = [LINE.fullmatch(line) for line in lines]
+    assert [(line[1], line[3]) for line in found] == [*calls.values()]
 
 
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [
-        (r"\033[31mred\e[0m \x1b[1;38;5;9mx\E[m", "red x"),
-        (r"\u001b[2Jx\0033[0my", "xy"),
-        (r"a\nb\tc", "a\nb\tc"),
-        (r"a\\nb \\\\ \\", r"a\nb \\ \ ".rstrip()),
-        (r"C:\dir \c %s \1 \x41", r"C:\dir \c %s \1 \x41"),
-        ("\x1b[31mraw\x1b[0m\x1b", "raw"),
-        ("", ""),
-        ("tail\\", "tail\\"),
-    ],
-)
-def test_log_output_interprets_and_leaves_out_codes_off_a_terminal(run, shell, text, shown):
-    assert run(shell, f'set -eu\n{LOAD}log_output "$1"', text) == (0, "", shown + "\n")
+def test_log_output_interprets_and_leaves_out_codes_off_a_terminal(run, shell):
+    texts = {
+        r"\033[31mred\e[0m \x1b[1;38;5;9mx\E[m": "red x",
+        r"\u001b[2Jx\0033[0my": "xy",
+        r"a\nb\tc": "a\nb\tc",
+        r"a\\nb \\\\ \\": r"a\nb \\ \ ".rstrip(),
+        r"C:\dir \c %s \1 \x41": r"C:\dir \c %s \1 \x41",
+        "\x1b[31mraw\x1b[0m\x1b": "raw",
+        "": "",
+        "tail\\": "tail\\",
+    }
+    script = f'set -eu\n{LOAD}for text; do log_output "$text"; done'
+    expected = "".join(f"{shown}\n" for shown in texts.values())
+    assert run(shell, script, *texts) == (0, "", expected)
 
 
 def test_colours_on_a_terminal(on_terminal, shell):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from testing.shells import LIB
+from testing.shells import LIB, shell_path
 
 LOAD = 'set -eu\n. "$LIB_DIR/os.sh"\n'
 MAC = platform.system() == "Darwin"
@@ -53,13 +53,15 @@ def test_a_shell_without_ostype_asks_uname(run, shell, stub):
         ("ID=$(touch pwned)\n", "$(touch", False),
     ],
 )
-def test_distribution(run, shell, tmp_path, text, distro, arch):
+def test_distribution(run, tmp_path, text, distro, arch):
     release, copy = tmp_path / "os-release", tmp_path / "os.sh"
     if text is not None:
         release.write_text(text)
     copy.write_text((LIB / "os.sh").read_text().replace("/etc/os-release", str(release)))
     script = f"set -eu\nIFS=,\n. {copy}\nget_distro_id; if is_arch; then echo arch; fi"
-    assert run(shell, script).out == distro + "\n" + ("arch\n" if arch else "")
+    for name in ("bash", "zsh", "dash"):
+        out = run(shell_path(name), script).out
+        assert out == distro + "\n" + ("arch\n" if arch else ""), name
     assert not Path("pwned").exists()
 
 
@@ -73,7 +75,7 @@ def test_distribution(run, shell, tmp_path, text, distro, arch):
         ("/etc/other", "unknown"),
     ],
 )
-def test_os_type(run, shell, tmp_path, file, kind):
+def test_os_type(run, tmp_path, file, kind):
     text = (LIB / "os.sh").read_text()
     for path in re.findall(r"-e (/\S+)", text):
         text = text.replace(f"-e {path}", f"-e {tmp_path}{path}")
@@ -81,7 +83,8 @@ def test_os_type(run, shell, tmp_path, file, kind):
     (tmp_path / file.lstrip("/")).touch()
     copy = tmp_path / "os.sh"
     copy.write_text(text)
-    assert run(shell, f'set -eu\n. {copy}\necho "$OS_TYPE"').out == f"{kind}\n"
+    script = f'set -eu\n. {copy}\necho "$OS_TYPE"'
+    assert run(shell_path("dash"), script).out == f"{kind}\n"
 
 
 def test_os_type_of_the_caller_is_kept_and_not_believed(run, shell):

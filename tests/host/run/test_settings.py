@@ -63,15 +63,12 @@ def write(place, text):
 
 # What a file may do, and the variables that the command then has.
 REACHES = {
-    "nothing": ("", {}),
     "assignment": ("X=1\n", {"X": "1"}),
     "no newline at the end": ("X=1", {"X": "1"}),
     "export": ("export X=1\n", {"X": "1"}),
     "declare": ("declare X=1\ndeclare -x Y=2\ntypeset Z=3\n", {"X": "1", "Y": "2", "Z": "3"}),
-    "comment": ("# X=1\nX=2 # c\n", {"X": "2"}),
     "shell expansion": ("A=a\nX=${A^^}$((1+2))$(echo c)\n", {"A": "a", "X": "A3c"}),
     "readonly": ("readonly X=1\ndeclare -r Y=2\n", {"X": "1", "Y": "2"}),
-    "attributes": ("declare -i X=1+1\ndeclare -u Y=a\n", {"X": "2", "Y": "A"}),
     "unset again": ("X=1\nY=2\nunset X\n", {"Y": "2"}),
     "empty": ("X=\nY=''\n", {"X": "", "Y": ""}),
     "quotes": ("""X='a"b'"c'd"\\$e\\\\\n""", {"X": "a\"bc'd$e\\"}),
@@ -85,22 +82,16 @@ REACHES = {
         {"X": '\ndeclare -x FAKE="1"\n', "Y": 'declare -x FAKE="1"'},
     ),
     "not UTF-8": ("X=$'\\xe9\\xff'\n", {"X": "\udce9\udcff"}),
-    "UTF-8": ("X=é✓\n", {"X": "é✓"}),
     "huge": ("X=$(printf %0100000d 7)\n", {"X": "7".rjust(100000, "0")}),
     "many": (
         "".join(f"X{n}={n}\n" for n in range(300)),
         {f"X{n}": str(n) for n in range(300)},
     ),
     "array": ("X=1\nA=(1 2 ')')\ndeclare -A M=([k]=v ['a) b']=c)\nY=2\n", {"X": "1", "Y": "2"}),
-    "exported array": (
-        "declare -ax A=([0]=')' [1]=$'\\n' [2]='\"')\nY=2\ndeclare -Ax B\n",
-        {"Y": "2"},
-    ),
     "array with keys like output": (
         "declare -A M\nM[$'a)\\nFAKE=\"x\"']=c\nM['FAKE=$'\"'\"'x']=d\nM['b) FAKE=\"']='\"'\nY=2\n",
         {"Y": "2"},
     ),
-    "function": ("f() { X=1; local L=2; }\nf\n", {"X": "1"}),
     "exported function": ("f() { :; }\nexport -f f\nX=1\n", {"X": "1"}),
     "functions with the names of builtins": (
         "printf() { :; }\nset() { :; }\nexport() { :; }\nexit() { :; }\ntrap() { :; }\nX=1\n",
@@ -109,57 +100,26 @@ REACHES = {
     "alias": ("shopt -s expand_aliases\nalias a=b set=echo\nX=1\n", {"X": "1"}),
     "cd": ("cd /\nX=$PWD\n", {"X": "/"}),
     "shell's own names": ("X=1\nPWD=/x\nSHLVL=7\nOLDPWD=/y\n", {"X": "1"}),
-    "names of bash": ("X=${#BASH_VERSINFO[@]}\nY=$RANDOM\nunset Y\n", {"X": "6"}),
     "IFS": ('IFS=,\nA=(1 2)\nX="${A[*]}"\nunset IFS\n', {"X": "1,2"}),
-    "set -u": ("set -u\nX=1\n", {"X": "1"}),
-    "set -f": ("set -f\nX=*\n", {"X": "*"}),
     "set -e": ("set -e\nX=1\n", {"X": "1"}),
-    "set -C": ("set -C -o pipefail -o posix\nX=1\n", {"X": "1"}),
-    "set -T off": ("set +T\nX=1\n", {"X": "1"}),
     "set -a and off again": ("set -a\n. /dev/null\nset +a\nX=1\n", {"X": "1"}),
     "shopt": ("shopt -s nullglob extglob extdebug\nX=$(echo none*)\n", {"X": ""}),
-    "positional parameters": ("set -- a b\nX=$#\nshift 2\n", {"X": "2"}),
     "trap EXIT": ("trap 'echo bye >&2; exit 3' EXIT\nX=1\n", {"X": "1"}),
-    "trap RETURN": ("trap : RETURN\nX=1\n", {"X": "1"}),
-    "trap DEBUG": ("trap : DEBUG\nX=1\n", {"X": "1"}),
     "trap ERR": ("trap 'exit 4' ERR\nX=1\n", {"X": "1"}),
-    "all traps": ("trap 'Z=1' EXIT RETURN DEBUG ERR TERM\nunset Z\nX=1\nunset Z\n", None),
     "return": ("X=1\nreturn\nY=2\n", {"X": "1"}),
-    "return 2": ("X=1\nreturn 2\n", {"X": "1"}),
-    "return in a function": ("f() { return 3; }\nf\nX=1\nf\n", {"X": "1"}),
     "last command fails": ("X=1\n[ -f /none ] && . /none\n", {"X": "1"}),
-    "last command fails with 2": ("X=1\n(exit 2)\n", {"X": "1"}),
-    "last command is missing": ("X=1\nno-such-command 2>/dev/null\n", {"X": "1"}),
-    "subshell": ("(X=1; exit 3)\nY=2\n", {"Y": "2"}),
-    "command substitution exits": ("X=$(exit 3)\nY=2\n", {"X": "", "Y": "2"}),
-    "error in eval": ("X=1\neval 'if' 2>/dev/null\n", {"X": "1"}),
     "stdin is empty": ("X=$(cat)\nread Y\nZ=${Y-unset}\n", {"X": "", "Y": "", "Z": ""}),
-    "where it is": ("X=${BASH_SOURCE[0]##*/}:$0:$#\n", None),
-    "path": ('PATH="$PATH:/x"\nX=1\n', {"X": "1"}),
     "carriage returns": ("X=$'a\\r\\r'\nY='a\rb'\n", {"X": "a", "Y": "a\rb"}),
-    "not an assignment of ours": ("no-such-command = x 2>/dev/null\nX=1\n", {"X": "1"}),
     "BASH_ENV": ("X=1\nBASH_ENV=/x\nENV=/y\n", {"X": "1", "BASH_ENV": "/x", "ENV": "/y"}),
-    "localised message": ("X=$'a'$\"b\"\n", {"X": "ab"}),
-    "here-document": ("X=$(cat <<E\na $HOME\nE\n)\n", None),
     "closed descriptors": ("exec 1>&- 2>&- 0<&-\nX=1\n", {"X": "1"}),
     "a descriptor of its own": (
         'exec 200>&-\nfor n in {3..249}; do eval "exec $n>&-"; done\nunset n\nX=1\n',
         {"X": "1"},
     ),
-    "bash's own, exported": (
-        "set -o pipefail\nexport SHELLOPTS BASHOPTS UID EUID PPID BASH\nX=1\n",
-        {"X": "1"},
-    ),
-    "the terminal": ("read X 2>/dev/null </dev/tty\nX=1\n", {"X": "1"}),
     "coproc": ("coproc sleep 60\nX=1\nunset COPROC_PID\n", {"X": "1"}),
-    "getopts": ("getopts ab X -a\nunset OPTIND OPTARG\n", {"X": "a"}),
     "return before what is no bash": ("X=1\nreturn 0\n[[ -z && ]]\n) done\n", {"X": "1"}),
-    "return in a condition": ("[[ a ]] && X=1\nif [[ a ]]; then return; fi\n[[ \n", {"X": "1"}),
     "a comment that ends in a backslash": ("X=1\n# c \\\n", {"X": "1"}),
     "a value that ends in backslashes": ("X=1\\\\\n", {"X": "1\\"}),
-    "a comment alone": ("# X=1", {}),
-    "extended patterns": ("shopt -s extglob\nX=aab\nX=${X##+(a)}\n", {"X": "b"}),
-    "function that returns": ("f() { return 1; }\nX=1\nf\n", {"X": "1"}),
     "locale": (
         "X=$LC_ALL:$LANGUAGE:$LANG\nexport LC_ALL=C LANGUAGE=de\nLANG=de_DE.UTF-8\n",
         {"X": "::", "LC_ALL": "C", "LANGUAGE": "de", "LANG": "de_DE.UTF-8"},
@@ -199,35 +159,29 @@ WORDS = [
     *("test", "enable", "return", "shopt"),
 ]
 REDEFINES = {
-    "function": "{0}() {{ echo ran {0} >&2; return 1; }}\nX=1\n",
-    "alias": "shopt -s expand_aliases\nalias {0}='no such thing'\nX=1\n",
-    "disabled": "enable -n {0}\nX=1\n",
-    "under set -e": "set -eu\n{0}() {{ return 1; }}\nX=1\n",
+    **{word: "{0}() {{ echo ran {0} >&2; return 1; }}\nX=1\n" for word in WORDS},
+    "alias": "shopt -s expand_aliases\nalias unset='no such thing'\nX=1\n",
+    "disabled": "enable -n declare\nX=1\n",
+    "under set -e": "set -eu\njobs() {{ return 1; }}\nX=1\n",
 }
 
 
-@pytest.mark.parametrize("text", REDEFINES.values(), ids=REDEFINES)
-@pytest.mark.parametrize("word", WORDS)
-def test_a_file_that_redefines_a_builtin_loses_nothing(place, word, text):
-    write(place, text.format(word))
+@pytest.mark.parametrize("word", REDEFINES)
+def test_a_file_that_redefines_a_builtin_loses_nothing(place, word):
+    write(place, REDEFINES[word].format(word))
     result = place.run("demo", "show")
     assert (result.status, result.stderr, variables(result.stdout)) == (0, "", {"X": "1"})
 
 
 # What else a file may do to the shell that reads it.
 DISTURBS = {
-    "BASH": ("BASH=/no/such\nX=1\n", {"X": "1"}),
     "BASH beside an array": ("export BASH=sh\nA=([a]=1)\nX=1\nfalse\n", {"X": "1"}),
     "all words at once": (
         "".join(f"{word}() {{ :; }}\n" for word in WORDS if word.isalpha()) + "X=1\n",
         {"X": "1"},
     ),
-    "several that are disabled": ("enable -n printf export exit trap builtin\nX=1\n", {"X": "1"}),
-    "builtin, and set +a": ("builtin() { :; }\nset +a\nX=1\nY=2\n", {"X": "1", "Y": "2"}),
     "set, and set +a": ("set +a\nset() { :; }\nX=1\nY=2\n", {"X": "1", "Y": "2"}),
-    "POSIX mode": ("set -o posix\nX=1\n", {"X": "1"}),
     "POSIX mode that is left": ("set -o posix\nX=1\nset +o posix\nY=2\n", {"X": "1", "Y": "2"}),
-    "POSIXLY_CORRECT": ("POSIXLY_CORRECT=1\nX=1\n", {"X": "1", "POSIXLY_CORRECT": "1"}),
     "POSIXLY_CORRECT that is readonly": (
         "readonly POSIXLY_CORRECT=1\nX=1\n",
         {"X": "1", "POSIXLY_CORRECT": "1"},
@@ -253,13 +207,7 @@ def test_a_file_that_disturbs_its_shell_loses_nothing(place, text, expected):
 
 # What ends it before its end: text, the line that is named ("" for none).
 ENDS = {
-    "syntax error": ("X=1\nif\nY=2\n", "4"),
-    "syntax error in a line": ("X=1\nY=2 )\nZ=3\n", "2"),
-    "unclosed quote": ('X=1\nY="a\nZ=3\n', "2"),
-    "unclosed function": ("X=1\nf() {\n", "3"),
     "exit": ("X=1\nexit\n", "2"),
-    "exit 0": ("X=1\n\nexit 0\nY=2\n", "3"),
-    "exit 3": ("exit 3\n", "1"),
     "exit among builtins that are functions": (
         "builtin() { :; }\nprintf() { :; }\ntrap() { :; }\nexit 3\n",
         "4",
@@ -270,9 +218,6 @@ ENDS = {
     "set -u": ("set -u\nX=$NONE\nY=2\n", "2"),
     "required": ("X=1\nY=${NONE:?needed}\n", "2"),
     "kill": ("X=1\nkill -9 $$\nY=2\n", ""),
-    "kill TERM": ("X=1\nkill $$\nsleep 1\nY=2\n", None),
-    "set -n": ("set -n\nX=1\n", None),
-    "readonly": ("readonly X=1\nset -o posix\nX=2\nY=1\n", None),
     "trap EXIT and exit": ("trap 'echo bye' EXIT\nexit 0\n", None),
 }
 
@@ -281,42 +226,23 @@ ENDS = {
 BAD_SYNTAX = {
     "if": ("X=1\nif\nY=2\n", ":4: syntax error"),
     "test": ("X=1\n[[ -z $Q && ]] && C=1\nY=2\n", ": syntax error after line 1"),
-    "test, first of all": ("[[ -z $Q && ]] && C=1\nY=2\n", ": syntax error"),
-    "open test": ("X=1\n[[ x\nY=2\n", ":2: syntax error"),
     "open array": ("X=1\nA=(\nY=2\n", ":2: syntax error"),
-    "open index": ("X=1\nA=([x)=1)\nY=1\n", ":2: syntax error"),
-    "array in an array": ("X=1\nA=(a (b)\nY=1\n", ":2: syntax error"),
     "open double quote": ('X=1\nY="a\nZ=3\n', ":2: syntax error"),
-    "open single quote": ("X=1\nY='a\n", ":2: syntax error"),
-    "open expansion": ("X=1\nY=${a\n", ":2: syntax error"),
-    "open arithmetic": ("X=1\nY=$((1+\n", ":2: syntax error"),
     "open substitution": ("X=1\nY=$(a\nZ=1\n", ":4: syntax error"),
-    "open backquote": ("X=1\nY=`a\n", ":2: syntax error"),
-    "open case": ("X=1\ncase x in\n", ":3: syntax error"),
-    "stray parenthesis": ("X=1 )\nY=2\n", ":1: syntax error"),
     "stray brace": ("X=1\n}\nY=2\n", ":2: syntax error"),
-    "stray fi": ("X=1\nfi\nY=2\n", ":2: syntax error"),
-    "stray semicolons": ("X=1;;\n", ":1: syntax error"),
-    "for": ("X=1\nfor\nY=2\n", ":2: syntax error"),
-    "open function": ("X=1\nf() {\nY=2\n", ":4: syntax error"),
     "open here-document": ("X=1\nread Y <<END\nY=2\nZ=3\n", ":5: syntax error"),
-    "open here-document at the end": ("X=1\ncat <<END\n", ":3: syntax error"),
     "a backslash at the end": ("X=1\nY=2\\\n", ":4: syntax error"),
-    "a backslash and no newline": ("X=1\nY=2 \\", ":4: syntax error"),
     "an operator at the end": ("X=1\ntrue &&\n", ":3: syntax error"),
     "after a function that returns": ("f() { return; }\nX=1\nf\n)\n", ":4: syntax error"),
     "after a word like return": ("returned=1\n)\n", ":2: syntax error"),
-    "BASH": ("BASH=/no/such\nX=1\nif\n", ":4: syntax error"),
     "POSIX mode": ("set -o posix\nX=1\nif\n", ":4: syntax error"),
-    "set -e": ("set -e\nX=1\n)\n", ":3: syntax error"),
 }
 
 
-@pytest.mark.parametrize("language", ["", "de"])
 @pytest.mark.parametrize(("text", "expected"), BAD_SYNTAX.values(), ids=BAD_SYNTAX)
-def test_a_syntax_error_is_an_error_in_every_language(place, text, expected, language):
+def test_a_syntax_error_is_an_error_in_every_language(place, text, expected):
     path = write(place, text)
-    env = {"LANGUAGE": language, "LC_ALL": "C.UTF-8", "CLI_SETTINGS_TIMEOUT": "60"}
+    env = {"LANGUAGE": "de", "LC_ALL": "C.UTF-8", "CLI_SETTINGS_TIMEOUT": "60"}
     result = place.run("demo", "show", env=env)
     assert (result.status, result.stdout) == (1, "")
     assert result.stderr.splitlines()[-1] == f"cli: {path}{expected}"
@@ -340,20 +266,10 @@ def test_what_does_not_reach_its_end(place, text, line):
 # What bash would read otherwise than it is meant: content, where and what is told.
 NO_TEXT = {
     "CR LF": (b"X=1\r\nY=2\r\n", ":1: this line ends with CR LF"),
-    "CR LF in one line": (b"X=1\n\n# c\r\nY=2\n", ":3: this line ends with CR LF"),
-    "CR LF at the end": (b"X=1\nY=2\r\n", ":2: this line ends with CR LF"),
     "CR at the end": (b"X=1\nY=2\r", ":2: this line ends with CR LF"),
     "BOM": (b"\xef\xbb\xbfX=1\nY=2\n", ": is UTF-16 or begins with a byte-order mark; save it as"),
-    "UTF-16": (
-        "X=1\nY=2\n".encode("utf-16"),
-        ": is UTF-16 or begins with a byte-order mark; save it as",
-    ),
     "UTF-16 without BOM": (
         "X=1\nY=2\n".encode("utf-16-le"),
-        ": is UTF-16 or begins with a byte-order mark; save it as",
-    ),
-    "UTF-16, big-endian": (
-        "X=1\nY=2\n".encode("utf-16-be"),
         ": is UTF-16 or begins with a byte-order mark; save it as",
     ),
 }
@@ -374,7 +290,7 @@ def test_the_way_out_of_cr_lf_works(place):
     assert variables(place.run("demo", "show").stdout) == {"X": "1", "Y": "a b"}
 
 
-@pytest.mark.parametrize("mode", [0o666, 0o602, 0o777])
+@pytest.mark.parametrize("mode", [0o666, 0o602])
 def test_a_file_that_everybody_may_write_is_an_error_with_the_chmod(place, mode):
     path = write(place, "X=1\n")
     os.chmod(path, mode)
@@ -424,9 +340,7 @@ def test_the_message_of_an_early_end_names_what_can_end_it(place):
 CALLS = {
     "plain": "X=1\n{launcher} demo show >/dev/null\nY=2\n",
     "in a substitution": "X=$({launcher} demo show)1\nY=2\n",
-    "by another path": "X=1\nCLI_DIR=$CLI_DIR/../${{CLI_DIR##*/}} {launcher} demo show\nY=2\n",
     "from a session of its own": "X=1\nsetsid -w {launcher} demo show\nY=2\n",
-    "in the background": "X=1\n{launcher} demo show & wait\nY=2\n",
     "self env": "X=1\n{launcher} self env demo show\nY=2\n",
 }
 
@@ -489,10 +403,8 @@ def test_a_command_of_another_installation_may_be_called(place, shared_install):
 
 TIMES = {
     "sleep": "sleep 60\n",
-    "loop": "while :; do :; done\n",
     "stopped": "kill -STOP $$\n",
     "fifo": "mkfifo $CLI_DIR/fifo 2>/dev/null\nX=$(cat $CLI_DIR/fifo)\n",
-    "wait for a job": "sleep 60 & wait\n",
     "ignores all signals": "trap '' INT TERM HUP\nsleep 60\n",
 }
 
@@ -511,9 +423,7 @@ def test_what_takes_too_long(place, text):
     )
 
 
-@pytest.mark.parametrize(
-    "value", ["0", "-1", "nan", "inf", "x", "1s", " ", "1_0", " 1", "1e999", "\uff11"]
-)
+@pytest.mark.parametrize("value", ["0", "-1", "nan", "1s", "1e999", "\uff11"])
 def test_a_time_limit_that_is_none(place, value):
     write(place, "X=1\n")
     result = place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": value})
@@ -523,7 +433,7 @@ def test_a_time_limit_that_is_none(place, value):
     )
 
 
-@pytest.mark.parametrize("value", ["", "3000000", "9" * 400], ids=["empty", "a month", "for ever"])
+@pytest.mark.parametrize("value", ["", "9" * 400], ids=["empty", "for ever"])
 def test_a_time_limit_that_is_usual_or_very_long(place, value):
     write(place, "X=1\n")
     assert place.run("demo", "show", env={"CLI_SETTINGS_TIMEOUT": value}).status == 0
@@ -635,10 +545,9 @@ def test_the_callers_environment_neither_disturbs_nor_changes(place, tmp_path, n
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("--version",), ("demo",), ("help", "demo", "say"), ("demo", "say", "--help"), ("self",),
-     ("self", "version"), ("self", "list")],
+    [(), ("--version",), ("demo",), ("demo", "say", "--help"), ("self", "list")],
     ids=" ".join,
-)  # fmt: skip
+)
 def test_not_run_for_what_is_no_command(place, tmp_path, words):
     write(place, f"touch {tmp_path}/touched\nexit 1\n")
     result = place.run(*words)
@@ -743,7 +652,7 @@ def closed(place, which: str, after: str = ""):
     return place.run("-c", words, executable="/bin/sh")
 
 
-@pytest.mark.parametrize("which", ["<&-", "2>&-", "<&- 2>&-"])
+@pytest.mark.parametrize("which", ["2>&-", "<&- 2>&-"])
 def test_closed_standard_descriptors(place, which):
     write(place, "echo to stdout; echo to stderr >&2\nX=1\n")
     result = closed(place, which)
@@ -752,7 +661,7 @@ def test_closed_standard_descriptors(place, which):
     assert result.stdout.startswith(("PATH=", "HOME=", "PWD=", "CLI_DIR=", "_=", "OLDPWD="))
 
 
-@pytest.mark.parametrize("which", [">&-", "<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("which", [">&-", "<&- >&- 2>&-"])
 def test_closed_stdout(place, tmp_path, which):
     place.write(
         {
@@ -767,7 +676,7 @@ def test_closed_stdout(place, tmp_path, which):
     assert (result.status, target.read_text()) == (0, "1\n")
 
 
-@pytest.mark.parametrize("name", ["SIGCHLD", "SIGPIPE", "SIGTERM", "SIGHUP"])
+@pytest.mark.parametrize("name", ["SIGCHLD", "SIGPIPE", "SIGTERM"])
 def test_a_caller_that_ignores_a_signal(place, name):
     number = getattr(signal, name)
     write(place, "X=$(echo 1 | cat)\n")
