@@ -159,7 +159,7 @@ WORDS = [
     *("test", "enable", "return", "shopt"),
 ]
 REDEFINES = {
-    **{word: "{0}() {{ echo ran {0} >&2; return 1; }}\nX=1\n" for word in WORDS},
+    **dict.fromkeys(WORDS, "{0}() {{ echo ran {0} >&2; return 1; }}\nX=1\n"),
     "alias": "shopt -s expand_aliases\nalias unset='no such thing'\nX=1\n",
     "disabled": "enable -n declare\nX=1\n",
     "under set -e": "set -eu\njobs() {{ return 1; }}\nX=1\n",
