@@ -40,6 +40,8 @@ from host.run.expand import expand as expand
 from host.run.json_file import read_json as read_json
 from host.run.required_variables import RequiredVariable as RequiredVariable
 from host.run.requirements import Requirement as Requirement
+from host.run.supervise import Ending as Ending
+from host.run.supervise import supervise as supervise
 from host.run.text import Messages as Messages
 from host.run.text import printable as printable
 from host.run.trust import is_trusted as is_trusted

@@ -72,7 +72,7 @@ def _listing(path: Path, tool: Tool, environ: Mapping[str, str]) -> Any:
         raise OperationError(f"{path}: {tool.name} is not installed", f"install {tool.name} first")
     words = [word.format(file=path, directory=path.parent) for word in tool.listing.split()]
     done = bounded_call(words, environ, _LISTING_SECONDS, f"{path}: {tool.name}")
-    if done.returncode:
+    if done.status:
         reason = done.stderr.decode(errors="replace").strip().partition("\n")[0]
         raise OperationError(f"{path}: {tool.name} failed: {reason}")
     return json.loads(done.stdout)

@@ -81,7 +81,7 @@ class Git:
         except FileNotFoundError:
             hint = "install git, or use an archive as the source"
             raise OperationError("git is not installed", hint) from None
-        if ended.returncode:
+        if ended.status:
             reason = self._reason(ended.stderr.decode("utf-8", "replace"))
             raise OperationError(f"{called}: {reason}")
         return ended.stdout

@@ -196,7 +196,7 @@ def _printed(definition: "Definition", program: str) -> "Sequence[str]":
 
     The program of an untrusted project does not run.
     """
-    import subprocess
+    from host.run.supervise import supervise
 
     if definition.project is not None:
         from host.run.trust import is_trusted
@@ -205,15 +205,14 @@ def _printed(definition: "Definition", program: str) -> "Sequence[str]":
             return []
         definition.project.check(join(definition.directory, program))
     try:
-        done = subprocess.run(
+        ended = supervise(
             [join(definition.directory, program)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=_COMPLETE_SECONDS,
-            check=False,
-            start_new_session=True,
+            None,
+            _COMPLETE_SECONDS,
+            stderr="drop",
         )
-    except (OSError, subprocess.SubprocessError):
+    except OSError:
         return []
-    return done.stdout.decode("utf-8", "replace").splitlines()
+    if ended.limit:
+        return []
+    return ended.stdout.decode("utf-8", "replace").splitlines()

@@ -13,8 +13,8 @@ from host.errors import PluginError
 from host.planning.checked_records import CHECKED
 from host.planning.loading import LoadedPlugin
 from host.records import Installation, Watch
-from host.run.child_process import fork_and_read
 from host.run.lock import Plugin, stamp
+from host.run.supervise import supervise_call
 
 _HOOK_SECONDS = 3.0  # time limit for importing a plugin and calling its hooks
 
@@ -65,7 +65,7 @@ def _in_child(function: Callable[[], Any], program: str, limit: float = _HOOK_SE
     `program` is the program's name, for the command in the error's remedy.
     """
     try:
-        return fork_and_read(function, limit)
+        return supervise_call(function, limit)
     except TimeoutError:
         raise PluginError(
             f"importing the plugin and calling its hooks took more than {limit:g} seconds",

@@ -1,9 +1,9 @@
 """Call a plugin's provider of variables in a child process."""
 
 from host.errors import Problem, SourceError
-from host.run.child_process import fork_and_read, limit_from
 from host.run.expand import is_name
 from host.run.importing import complete_import_path, load_reference
+from host.run.supervise import limit_from, supervise_call
 from host.run.text import encode
 
 TYPE_CHECKING = False
@@ -30,7 +30,7 @@ def call_provider(
 
     owner = f"plugin {plugin}: {reference}"
     try:
-        found: dict[str, str] = fork_and_read(variables, limit_from(environ))
+        found: dict[str, str] = supervise_call(variables, limit_from(environ))
     except (TimeoutError, ChildProcessError) as failure:
         raise SourceError(Problem(owner, str(failure).removeprefix(f"{reference}: "))) from None
     return found

@@ -190,19 +190,16 @@ def _version(
 def _printed_version(path: str, environ: "Mapping[str, str]") -> str:
     """Return the first dotted number that `PROGRAM --version` prints, or "" if there is none."""
     import re
-    from subprocess import PIPE, STDOUT, Popen
 
-    from host.run.child_process import fork_and_read
-
-    env = {encode(name): encode(value) for name, value in environ.items()}
-
-    def run() -> bytes:
-        process = Popen([encode(path), "--version"], env=env, stdout=PIPE, stderr=STDOUT)
-        return process.stdout.read(_MOST_PRINTED) if process.stdout else b""
+    from host.run.supervise import supervise
 
     try:
-        printed = fork_and_read(run, _VERSION_SECONDS)
-    except (TimeoutError, ChildProcessError):
+        ended = supervise(
+            [path, "--version"], environ, _VERSION_SECONDS, most=_MOST_PRINTED, stderr="stdout"
+        )
+    except OSError:
         return ""
-    found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", printed)
+    if ended.limit == "time":
+        return ""
+    found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", ended.stdout)
     return found[0].decode() if found else ""

@@ -8,9 +8,9 @@ import posix
 
 from host.errors import DefinitionError, HostError, Problem, SourceError
 from host.run import Record, is_there, join, read_regular
-from host.run.child_process import fork_and_read, limit_from
 from host.run.importing import complete_import_path, load_reference
-from host.run.text import decode, encode
+from host.run.supervise import limit_from, supervise, supervise_call
+from host.run.text import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 ENV_FILES = "env_files"  # the key of references whose value may be a mapping
 SECRETS_TIMEOUT = "CLI_SECRETS_TIMEOUT"
 _PROVIDER_SECONDS = (30.0, 120.0)  # time limits of providers, without and with a terminal
-_POLL_SECONDS = 0.1
 _GRACE_SECONDS = 1.0  # extra time, in which the child reports providers that are late
 
 
@@ -68,7 +67,7 @@ def _resolve(
     providers = _Providers(environ, definition.directory, seconds, terminal)
     limit = seconds + 2 * _GRACE_SECONDS
     try:
-        found = fork_and_read(lambda: providers.call_all(calls), limit, keeps_terminal=terminal)
+        found = supervise_call(lambda: providers.call_all(calls), limit, keeps_terminal=terminal)
     except (TimeoutError, ChildProcessError) as failure:
         found = dict.fromkeys(references, ("", str(failure)))
     problems = [
@@ -202,39 +201,30 @@ class _Providers(Record):
     def output(self, words: "Sequence[str]") -> bytes:
         """Run a program and return its stdout; an error contains the last line of its stderr.
 
-        stderr goes to the terminal or to a file, because a daemonised child (ssh ControlPersist)
-        would keep a pipe open.
+        The program stays in this child's session, so that it ends with it.
         """
-        import tempfile
-        import time
-        from subprocess import PIPE, Popen, TimeoutExpired
-
         if not words:
             raise HostError('expected a program after "run:"')
-        env = {encode(name): encode(value) for name, value in self.environ.items()}
-        printed, deadline = None, time.monotonic() + self.seconds
-        with tempfile.TemporaryFile() as file:
-            stderr = None if self.terminal else file
-            try:
-                process = Popen(words, cwd=self._caller, env=env, stdout=PIPE, stderr=stderr)
-            except OSError as failure:
-                raise HostError(f"{words[0]} cannot start: {failure.strerror}") from None
-            while printed is None:
-                has_ended = process.poll() is not None
-                try:
-                    printed, _ = process.communicate(timeout=_POLL_SECONDS)
-                except TimeoutExpired as waited:
-                    if has_ended:  # a background process of the program keeps stdout open
-                        printed = waited.output or b""
-                    elif time.monotonic() > deadline:
-                        process.kill()
-                        raise HostError(self.late) from None
-            file.seek(0)
-            lines = decode(file.read()).split("\n")
-        if process.returncode:
+        try:
+            ended = supervise(
+                words,
+                self.environ,
+                self.seconds,
+                given=None,
+                stderr="show" if self.terminal else "return",
+                directory=self._caller,
+                own_session=False,
+                keeps_background=True,
+            )
+        except OSError as failure:
+            raise HostError(f"{words[0]} cannot start: {failure.strerror}") from None
+        if ended.limit:
+            raise HostError(self.late)
+        if ended.status:
+            lines = decode(ended.stderr).split("\n")
             last = next((f": {line}" for line in reversed(lines) if line.strip()), "")
-            raise HostError(f"{words[0]} ended with status {process.returncode}{last}")
-        return printed
+            raise HostError(f"{words[0]} ended with status {ended.status}{last}")
+        return ended.stdout
 
 
 def _plain_mapping(values: "Mapping[Any, Any]") -> "tuple[Content, str]":

@@ -6,8 +6,8 @@ from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
-from host.run.child_process import REPORT_DESCRIPTOR, SETTINGS_TIMEOUT, limit_from, spawn_and_read
 from host.run.expand import is_name
+from host.run.supervise import REPORT_DESCRIPTOR, SETTINGS_TIMEOUT, limit_from, read_report
 from host.run.text import BOM, decode, is_utf_16, quoted
 
 TYPE_CHECKING = False
@@ -54,7 +54,7 @@ def capture_settings(path: str, environ: "Mapping[str, str]") -> dict[str, str]:
     script = decode(read_regular(join(dirname(__file__), "capture_settings.sh"), SourceError))
     argv = [bash, "-p", "-c", script, basename(path), path, str(REPORT_DESCRIPTOR)]
     try:
-        output = spawn_and_read(argv, env, timeout)
+        output = read_report(argv, env, timeout)
     except TimeoutError:
         remedy = f"if it needs longer, set {SETTINGS_TIMEOUT} to a larger number of seconds"
         raise _error(path, f"did not end within {timeout:g} s", remedy) from None

@@ -25,7 +25,7 @@ def test_it_gets_its_input_and_what_it_says_comes_back() -> None:
         ended = bounded_call(
             [*SHELL, script], ENVIRON, 60, "sh", given=b"this\n", held=(kept.fileno(),)
         )
-    assert (ended.returncode, ended.stdout, ended.stderr) == (30, b"got this\n", b"oh\n")
+    assert (ended.status, ended.stdout, ended.stderr) == (30, b"got this\n", b"oh\n")
 
 
 def test_it_has_a_session_and_a_place_of_its_own() -> None:

@@ -155,7 +155,7 @@ def run_python(
     alone = {"CLI_DIR": os.devnull, "GLOBAL_CONFIG_FILE": ""}
     command, environ = [python, "-I", "-m", *arguments], environ or {**os.environ, **alone}
     ended = bounded_call(command, environ, seconds, failing, given=given.encode())
-    if ended.returncode:
+    if ended.status:
         last = ended.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
         raise OperationError(f"{failing}: {' '.join(last)}")
     return ended.stdout.decode("utf-8", "replace").strip()

@@ -77,7 +77,7 @@ class Installer(NamedTuple):
             command, own, self.seconds, called, given=stdin, directory=sys.prefix, held=held
         )
         text = ended.stdout.decode("utf-8", "replace")
-        if ended.returncode:
+        if ended.status:
             reason = _reason(f"{text}\n{ended.stderr.decode('utf-8', 'replace')}")
             raise OperationError(f"{called}: {masked_text(reason) or 'failed'}")
         return text
