@@ -95,20 +95,23 @@ def test_the_tools_as_json(cli: Cli) -> None:
 
 def test_names_are_short_and_never_the_same() -> None:
     pieces = ["a", "a_", "_a", "a__b", "a.b", "a-b", "b", "A", "a_b", "x" * 64, "x" * 63 + "y"]
-    pieces.append(tool_name(["a.b"]))
+    pieces.append(tool_name(["a.b"], "cli"))
     words = [
         one
         for length in (1, 2, 3)
         for one in itertools.product([piece for piece in pieces if piece[0] != "_"], repeat=length)
     ]
-    names = [tool_name(one) for one in words]
+    names = [tool_name(one, "cli") for one in words]
     assert len(set(names)) == len(words)
-    assert max(map(len, names)) <= 64
+    assert max(len(f"mcp__cli__{name}") for name in names) == 60
     assert all(
         set(name) <= set("abcdefghijklmnopqrstuvwxyABDEFGHIJKLMNOP0123456789_-") for name in names
     )
-    assert tool_name(["demo", "hello"]) == "demo__hello"
-    assert tool_name(["db", "drop_all"]) == "db__drop_all"
+    assert tool_name(["demo", "hello"], "cli") == "demo__hello"
+    assert tool_name(["db", "drop_all"], "cli") == "db__drop_all"
+    long = tool_name(["demo", "hello" * 6], "the-program-of-acme")
+    assert len(f"mcp__the-program-of-acme__{long}") == 60
+    assert len(tool_name(["demo", "hello"], "x" * 60)) == len("demo__hello")
 
 
 def test_whole_words_are_found_first(cli: Cli) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import Any
 
 import pytest
@@ -22,7 +23,8 @@ def offer(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def made(confirm: str, *, search: bool = False, **options: Any) -> Offer:
         choice = Choice(**options)
-        return Offer(choice, choice.served(all_commands(Program.current())), search, confirm)
+        served = choice.served(all_commands(Program.current()))
+        return Offer(choice, served, "cli", search=search, confirm=confirm)
 
     return made
 
@@ -40,6 +42,44 @@ def test_who_is_asked(offer: Any, confirm: str, asked: set[str]) -> None:
     served = offer(confirm, allow_sudo=True)
     names = ("risk__drop", "risk__root", "risk__sure", "show__words", "show__status")
     assert {name for name in names if served.answer(name, {}).question} == asked
+
+
+def test_annotations_are_those_of_the_strongest_call(offer: Any, cli: Cli) -> None:
+    """An option may raise the effects, and a command that starts others may do anything."""
+    wipe = {"name": "--wipe", "effects": "destroy"}
+    cli.command("hints option", "true\n", effects="read", args=[{"name": "--all"}, wipe])
+    cli.command("hints plain", "true\n", effects="read", args=[{"name": "--all"}])
+    cli.command("hints starts", "true\n", effects="read", starts_commands=True)
+    try:
+        served = offer("destroy", patterns=("hints", "hints/starts"))
+        hints = {tool["name"]: tuple(tool["annotations"].values()) for tool in served.tools()}
+        assert hints == {
+            "hints__option": (False, True),
+            "hints__plain": (True, False),
+            "hints__starts": (False, True),
+        }
+        assert served.answer("hints__option", {"all": True}).question == ""
+        assert served.answer("hints__option", {"wipe": True}).question
+        assert served.answer("hints__starts", {}).question
+    finally:
+        shutil.rmtree(cli.root / "commands/hints")
+
+
+def test_an_empty_choice_is_left_out_of_the_schema(offer: Any, cli: Cli) -> None:
+    """Some clients refuse a schema with an empty choice; the value itself is accepted."""
+    args = [
+        {"name": "kind", "choices": ["", "a"], "default": ""},
+        {"name": "--only", "value": "X", "choices": [""]},
+    ]
+    cli.command("more choices", "true\n", args=args)
+    served = offer("destroy", patterns=("more/choices",))
+    [tool] = served.tools()
+    call = served.answer("more__choices", {"kind": "", "only": ""})
+    shutil.rmtree(cli.root / "commands/more/choices")
+    kind, only = tool["inputSchema"]["properties"].values()
+    assert kind == {"type": "string", "enum": ["a"]}
+    assert only == {"type": "string"}
+    assert call.args == ["--only", "", ""]
 
 
 def test_agreement_reaches_the_command(

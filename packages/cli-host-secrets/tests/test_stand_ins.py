@@ -116,6 +116,15 @@ def test_one_line_for_a_failure(cli: Cli, reference: str) -> None:
     assert err.count("\n") == 1
 
 
+def test_op_suggests_the_reference_that_fails(cli: Cli) -> None:
+    good, bad = "op://prod/db/password", "op://prod/db/password-2"
+    cli.show({"A": good, "B": bad})
+    _, _, err = cli.run("try", "show")
+    assert err.count(f"; try: op read {bad}\n") == 2
+    _, _, err = cli.run("try", "show", STAND_IN_FAULT="fails")
+    assert err.count("; try: op whoami\n") == 2
+
+
 @pytest.mark.parametrize("source", ["caller", "envs", "env_files", "settings"])
 def test_nothing_is_asked_if_another_source_gives_the_value(cli: Cli, source: str) -> None:
     definition: dict[str, object] = {}

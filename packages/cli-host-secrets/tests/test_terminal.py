@@ -10,6 +10,8 @@ import subprocess
 import time
 from collections.abc import Mapping, Sequence
 
+import pytest
+
 from conftest import Cli, needs
 
 pytestmark = needs("age")
@@ -43,11 +45,13 @@ def on_terminal(words: Sequence[str], env: Mapping[str, str], cwd: str) -> tuple
     return process.wait(30), text
 
 
-def test_a_passphrase(cli: Cli) -> None:
+@pytest.mark.parametrize("armor", [[], ["--armor"]])
+def test_a_passphrase(cli: Cli, recipient: str, armor: list[str]) -> None:
+    """The key file of `recipient` exists; age refuses it for a file with a passphrase."""
     cli.show({"TOKEN": "age:token.age"})
     (cli.home / "plain").write_text("hush\n")
     encrypted = f"{cli.folder}/token.age"
-    words = ["age", "--passphrase", "--output", encrypted, "plain"]
+    words = ["age", "--passphrase", *armor, "--output", encrypted, "plain"]
     assert on_terminal(words, cli.environ, str(cli.home))[0] == 0
     command = [f"{cli.root}/core/acme", "try", "show"]
     status, text = on_terminal(command, cli.environ, str(cli.home))

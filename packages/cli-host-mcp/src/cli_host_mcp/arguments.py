@@ -68,8 +68,9 @@ def _property(argument: Any) -> dict[str, Any]:
     description = ", ".join(filter(None, [argument.description, *_remarks(argument)]))
     if argument.flag:
         found: dict[str, Any] = {"type": "boolean"}
-    elif argument.choices:
-        found = {"type": "string", "enum": list(argument.choices)}
+    elif choices := [text for text in argument.choices if text]:
+        # Some clients refuse a whole server whose schema has an empty choice.
+        found = {"type": "string", "enum": choices}
     else:
         found = {"type": argument.type if argument.type in ("integer", "number") else "string"}
     if argument.pattern:
@@ -80,7 +81,7 @@ def _property(argument: Any) -> dict[str, Any]:
             found["minItems"] = 1
     if description:
         found["description"] = printable(description)
-    if argument.default is not None:
+    if argument.default is not None and ("enum" not in found or argument.default):
         found["default"] = _default(found["type"], argument.default)
     return found
 

@@ -54,12 +54,19 @@ class Offer:
     """
 
     def __init__(
-        self, choice: Choice, commands: Iterable[Command], search: bool, confirm: str = "destroy"
+        self,
+        choice: Choice,
+        commands: Iterable[Command],
+        program: str,
+        *,
+        search: bool,
+        confirm: str = "destroy",
     ) -> None:
         self._choice = choice
         self._search = search
         self._asks = ASKS[confirm]
-        self._words = {toolbox.tool_name(one.words): one.words for one in commands}
+        self._program = program
+        self._words = {toolbox.tool_name(one.words, program): one.words for one in commands}
 
     def commands(self) -> list[Command]:
         offered = set(self._words.values())
@@ -70,7 +77,7 @@ class Offer:
         """Return the tools as JSON objects."""
         if self._search:
             return toolbox.search_tools(self._choice.read_only)
-        return [toolbox.tool_of(one) for one in self.commands()]
+        return [toolbox.tool_of(one, self._program) for one in self.commands()]
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
         """Return the answer to a call of the tool `name`: a text, or the command to run.
@@ -86,7 +93,7 @@ class Offer:
             return toolbox.find(self.commands(), str(given.get("query") or ""))
         words = self._offered(str(given.get("command", "")))
         if name == "describe":
-            tool = toolbox.tool_of(self._command(Program.current(), words))
+            tool = toolbox.tool_of(self._command(Program.current(), words), self._program)
             return escaped(json.dumps(tool, indent=1, ensure_ascii=False))
         arguments = given.get("arguments") or {}
         if not isinstance(arguments, dict):
@@ -100,6 +107,8 @@ class Offer:
         if program.find([*words, *args]).words != words:
             raise CallError(f"this call would run another command: {shlex.join([*words, *args])}")
         effects = program.effects(command, args)
+        if command.definition.starts_commands:
+            effects = toolbox.strongest_effects(command.definition)
         if self._choice.read_only and effects != "read":
             refusal = f'--read-only refuses this call, because its effects are "{effects}"'
             raise CallError(f"{' '.join(words)}: {refusal}")

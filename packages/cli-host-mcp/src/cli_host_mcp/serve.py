@@ -69,7 +69,7 @@ def command(
         instructions = f"The commands of {program.name}; each tool runs one."
     guard = Guard()
     guard.start()
-    offer = Offer(choice, served, search, confirm)
+    offer = Offer(choice, served, program.name, search=search, confirm=confirm)
     _serve(program, guard, (offer, instructions), (max_output, timeout, jobs))
 
 

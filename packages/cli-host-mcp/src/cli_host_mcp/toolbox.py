@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from cli_host_mcp.arguments import object_of, schema_of
-from host import Command, printable
+from host import Command, Definition, printable
 
 MOST_TOOLS = 40  # beyond this number of commands, three search tools replace one tool per command
 SEARCH_TOOLS = ("find", "describe", "run")
-_LONGEST_NAME = 64
+EFFECTS = ("read", "change", "destroy")  # the mildest first
+_LONGEST_NAME = 60  # with the prefix that clients add
 _MOST_FOUND = 20
 _PLAIN = re.compile(
     r"[A-Za-z0-9-]+(_[A-Za-z0-9-]+)*"
@@ -23,29 +24,44 @@ _HASHED = re.compile(rf".*-[0-9a-f]{{{_DIGITS}}}")
 _TEXT = {"type": "string"}
 
 
-def tool_name(words: Sequence[str]) -> str:
-    """Return a unique name of at most 64 letters, digits, `_` and `-` for the words.
+def tool_name(words: Sequence[str], program: str) -> str:
+    """Return a unique name of letters, digits, `_` and `-` for the words of a command.
 
-    The name is the words joined by `__` if that is unambiguous. Otherwise it ends with a hash.
-    A joined name that already looks hashed is hashed, too.
+    Clients show the name as `mcp__PROGRAM__NAME` and refuse longer ones than 64 characters, so all
+    of this has at most 60. The name is the words joined by `__` if that is unambiguous. Otherwise
+    it ends with a hash. A joined name that already looks hashed is hashed, too.
     """
     plain = "__".join(words)
+    # Even under a program with a very long name, a hash needs its digits.
+    longest = max(_LONGEST_NAME - len(f"mcp__{program}__"), _DIGITS + 2)
     if (
-        len(plain) <= _LONGEST_NAME
+        len(plain) <= longest
         and all(_PLAIN.fullmatch(word) for word in words)
         and not _HASHED.fullmatch(plain)
     ):
         return plain
     digest = hashlib.sha256("/".join(words).encode()).hexdigest()[:_DIGITS]
     readable = re.sub(r"[^A-Za-z0-9_-]", "_", plain)
-    return f"{readable[: _LONGEST_NAME - _DIGITS - 1]}-{digest}"
+    return f"{readable[: longest - _DIGITS - 1]}-{digest}"
 
 
-def tool_of(command: Command) -> dict[str, Any]:
+def strongest_effects(definition: Definition) -> str:
+    """Return the effects that a call can have: an option may raise those of the command.
+
+    A command that starts others may destroy something, because its caller chooses what it starts.
+    """
+    if definition.starts_commands:
+        return "destroy"
+    raised = [argument.effects for argument in definition.args if argument.effects]
+    return max([definition.effects, *raised], key=EFFECTS.index)
+
+
+def tool_of(command: Command, program: str) -> dict[str, Any]:
     """Return the tool for a command; texts from its definition are escaped and put on one line."""
     definition = command.definition
+    effects = strongest_effects(definition)
     texts = [definition.description]
-    if definition.effects == "destroy":
+    if effects == "destroy":
         texts.append("This command may destroy something.")
     if definition.requires:
         texts.append(f"Requires: {', '.join(map(str, definition.requires))}")
@@ -53,13 +69,13 @@ def tool_of(command: Command) -> dict[str, Any]:
         purpose = example.get("description")
         texts.append(f"Example: {example['command']}" + (f" ({purpose})" if purpose else ""))
     return {
-        "name": tool_name(command.words),
+        "name": tool_name(command.words, program),
         "title": printable(definition.name),
         "description": printable(" | ".join(filter(None, texts))),
         "inputSchema": schema_of(definition),
         "annotations": {
-            "readOnlyHint": definition.effects == "read",
-            "destructiveHint": definition.effects == "destroy",
+            "readOnlyHint": effects == "read",
+            "destructiveHint": effects == "destroy",
         },
     }
 

@@ -26,7 +26,7 @@ def command(choice: Choice, form: str) -> None:
     shown = {
         "tools": search_tools(choice.read_only)
         if searches(form, len(served))
-        else [tool_of(one) for one in served],
+        else [tool_of(one, program.name) for one in served],
         "commands": [words for words, reason in reasons.items() if not reason],
         "left_out": {words: reason for words, reason in reasons.items() if reason},
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import binascii
 import os
 from collections.abc import Mapping, Sequence
 
@@ -11,30 +13,53 @@ from host import HostError
 
 _VARIABLE = "AGE_IDENTITY_FILE"
 _USUAL = (".config/age/keys.txt", ".config/sops/age/keys.txt", ".ssh/id_ed25519")
+_ARMOR = b"-----BEGIN AGE ENCRYPTED FILE-----"
+_PASSPHRASE = b"\n-> scrypt "  # a file that begins so has no other recipients
+_HEADER = 4096  # bytes; the first recipient is in the first 100
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Decrypt the files one at a time, because age may prompt for a passphrase."""
     identities = _identities(environment)
-    options = [word for one in identities for word in ("--identity", one)]
+    options = [word for path in identities for word in ("--identity", path)]
 
     def read(reference: str) -> str:
         path = os.path.abspath(split(reference, "age:FILE")[0])  # an option never begins with /
-        if not os.path.exists(path):
-            raise HostError(f"{path} does not exist")
+        has_passphrase = _PASSPHRASE in _header(path)
+        # age refuses key files for a file with a passphrase, so the file decides.
+        words = ["age", "--decrypt", *([] if has_passphrase else options), path]
         try:
-            return without_line_end(output(["age", "--decrypt", *options, path], environment))
+            return without_line_end(output(words, environment))
         except HostError as failure:
-            if identities:
+            if identities or has_passphrase:
                 raise
             raise HostError(f"{failure} (no identity file found; set {_VARIABLE})") from None
 
     return each(references, read, at_once=1)
 
 
+def _header(path: str) -> bytes:
+    """Return the beginning of an encrypted file, decoded if the file is armored."""
+    try:
+        with open(path, "rb") as file:
+            begin = file.read(_HEADER)
+    except FileNotFoundError:
+        raise HostError(f"{path} does not exist") from None
+    except OSError as failure:
+        raise HostError(f"{path}: {failure.strerror}") from None
+    first, *lines = begin.lstrip().splitlines() or [b""]
+    if first.strip() != _ARMOR:
+        return begin
+    encoded = b"".join(lines[:-1])
+    try:
+        return base64.b64decode(encoded[: len(encoded) // 4 * 4])
+    except binascii.Error:
+        return begin
+
+
 def _identities(environment: Mapping[str, str]) -> list[str]:
     """Return the key files: those in AGE_IDENTITY_FILE, separated by `:`, or the default ones."""
     if named := environment.get(_VARIABLE):
-        return [os.path.abspath(one) for one in named.split(":") if one]
-    usual = [os.path.join(environment.get("HOME", "/"), one) for one in _USUAL]
-    return [one for one in usual if os.path.exists(one)]
+        return [os.path.abspath(path) for path in named.split(":") if path]
+    usual = [os.path.join(environment.get("HOME", "/"), path) for path in _USUAL]
+    return [path for path in usual if os.path.exists(path)]

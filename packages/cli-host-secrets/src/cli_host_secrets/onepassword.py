@@ -22,10 +22,15 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     answers: Answers = dict.fromkeys(set(references) - set(usable), expected)
     if not usable:
         return answers
+
+    def retry(printed: str) -> list[str]:
+        """Return a command that fails for the same reason."""
+        failing = [one for one in usable if one in printed] if len(usable) > 1 else usable
+        return ["op", "read", max(failing, key=len)] if failing else ["op", "whoami"]
+
     mark = f"<{secrets.token_hex(16)}>"
     template = mark + "".join(f"{{{{ {one} }}}}{mark}" for one in usable)
     try:
-        retry = ["op", "read", usable[0]]
         parts = output(["op", "inject"], environment, stdin=template, retry=retry).split(mark)
     except HostError as failure:
         return answers | dict.fromkeys(usable, failure)

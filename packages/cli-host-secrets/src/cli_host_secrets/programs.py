@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from host import HostError
 
@@ -27,13 +27,13 @@ def output(
     environment: Mapping[str, str],
     *,
     stdin: str | None = None,
-    retry: Sequence[str] = (),
+    retry: Callable[[str], Sequence[str]] | None = None,
 ) -> str:
     """Return what a program prints to stdout; raises HostError with a one-line message.
 
     stdout is kept only in this process's memory. On a terminal, stderr is not redirected, so that
-    the program may prompt; otherwise, stderr becomes part of the error. `retry` is the command to
-    suggest for reproducing a failure.
+    the program may prompt; otherwise, stderr becomes part of the error. `retry` returns the command
+    to suggest, given the program's stderr; by default, it is `words`.
     """
     program = words[0]
     attended = os.isatty(2)
@@ -53,9 +53,11 @@ def output(
     if done.returncode:
         ending = done.returncode
         how = f"ended with status {ending}" if ending > 0 else f"was killed by signal {-ending}"
-        text = _short((done.stderr or b"").decode(errors="replace"))
+        printed = (done.stderr or b"").decode(errors="replace")
+        text = _short(printed)
         # Run on a terminal, the suggested command lets the user unlock a key or sign in.
-        raise HostError(f"{program} {how}{text and ': '}{text}; try: {shlex.join(retry or words)}")
+        suggested = shlex.join(retry(printed) if retry else words)
+        raise HostError(f"{program} {how}{text and ': '}{text}; try: {suggested}")
     return done.stdout.decode("utf-8", "surrogateescape")
 
 
