@@ -7,4 +7,4 @@ from host import CommandTree, Installation, hookimpl
 
 @hookimpl
 def discover_commands(installation: Installation) -> Iterator[CommandTree]:
-    yield CommandTree(installation.commands_dir, scripts={})
+    yield CommandTree(installation.commands_dir, scripts={}, root=installation.root)

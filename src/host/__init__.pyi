@@ -35,6 +35,7 @@ from host.run import Record as Record
 from host.run import find_program as find_program
 from host.run.argument_spec import Argument as Argument
 from host.run.definition import Definition as Definition
+from host.run.definition import folder_fault as folder_fault
 from host.run.definition import is_word as is_word
 from host.run.expand import expand as expand
 from host.run.json_file import read_json as read_json

@@ -19,6 +19,7 @@ _CONSTRAINTS = f"{_CONSTRAINT}(,{_CONSTRAINT})*"
 # The types of strings, each with a regular expression that the whole string matches.
 PATTERNS = {
     "argument name": r"--(?!help$)[A-Za-z0-9][A-Za-z0-9_-]*|[A-Za-z0-9][A-Za-z0-9_-]*(\.\.\.)?",
+    "folder": "[^/:][^:]*",
     "plugin name": "[a-z0-9][a-z0-9._-]{0,63}",
     "program": _PROGRAM,
     "program in the folder": r"[^./-][^/]*",
@@ -81,6 +82,14 @@ _PROJECT_DEFAULT = (
     "a default for the project's commands, as in a category.json; paths are relative to"
     " `.<program>`"
 )
+_PLUGIN_PATH = (
+    "folders in the plugin's directory that a run of each of its commands appends to PATH, so that"
+    " scripts find their neighbours"
+)
+_PATH_BELOW = (
+    "folders, relative to this file, that a run of each command below [appends to"
+    " PATH](#neighbours-on-path)"
+)
 
 # The files, each with the name of its schema.
 FILES = {
@@ -110,6 +119,11 @@ FILES = {
                 "array of strings",
                 "paths of `.env` files (rank 4), relative to the folder or absolute; a later file"
                 " wins over an earlier one",
+            ),
+            Key(
+                "path",
+                "array of folders",
+                "folders, relative to this file, that a run [appends to PATH](#neighbours-on-path)",
             ),
             Key(
                 "required_envs",
@@ -213,6 +227,7 @@ FILES = {
                 "the file that runs if the first word after the category starts with `-`",
             ),
             *((name, _DEFAULT) for name in (*_DEFAULTS, "requires")),
+            ("path", _PATH_BELOW),
         ),
     ),
     "project": Object(
@@ -231,6 +246,7 @@ FILES = {
             ("name", "shown in listings; by default, the name of the directory"),
             ("description", "shown in listings"),
             *((name, _PROJECT_DEFAULT) for name in _DEFAULTS),
+            ("path", _PATH_BELOW),
         ),
     ),
     "cli": Object(
@@ -299,6 +315,7 @@ FILES = {
                 "turns scripts into commands: with `{}`, the words are the file names;"
                 ' `{"prefix": "acme-", "split": "-"}` makes `acme-db-copy` the command `db copy`',
             ),
+            Key("path", "array of folders", _PLUGIN_PATH),
         ),
     ),
     "registry": Object(
@@ -554,6 +571,7 @@ OBJECTS = {
                 "`true`: the plugin is a link to a directory, so that edits take effect at once",
             ),
             Key("scripts", "scripts", "the [words of scripts](#scripts); wins over plugin.json"),
+            Key("path", "array of folders", f"{_PLUGIN_PATH}; wins over plugin.json"),
             Key("pinned", "boolean", "`true`: `update` skips the plugin"),
             Key(
                 "unfinished",

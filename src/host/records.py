@@ -38,6 +38,8 @@ class CommandTree(Record):
              directly in `path`, the optional key "prefix" is text to remove from their names,
              and "split" is the text that separates words in their names.
     under    the words of the category that contains the whole tree, or () for the root
+    root     the directory of the plugin, which contains `path`; by default, `path` itself
+    path_folders   folders in `root`, as absolute paths, that a run of each command appends to PATH
     """
 
     path: str
@@ -45,6 +47,8 @@ class CommandTree(Record):
     dev: bool = False
     scripts: Mapping[str, str] | None = None
     under: tuple[str, ...] = ()
+    root: str = ""
+    path_folders: tuple[str, ...] = ()
 
 
 class CommandDeclaration(Record):

@@ -72,6 +72,7 @@ VALID: dict[str, Any] = {
     "object of references": {"A": "run:pass show a", "B": None},
     "argument name": "files",
     "condition": {"command": "jq"},
+    "folder": ".",
     "plugin name": "deploy",
     "program": "jq",
     "program in the folder": "list",

@@ -132,6 +132,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
         text("--prefix", "TEXT", "Add only scripts with the prefix TEXT; command names omit it."),
         text("--split", "TEXT", "The separator of the words in a script's name."),
         text("--under", "WORDS", "Add all commands below this category."),
+        argument("--no-path", "Do not append the directory of plain scripts to PATH."),
         argument("--ssh", "Clone user/repo over ssh."),
         argument("--gitlab", "Clone user/repo from GitLab."),
         argument("--bitbucket", "Clone user/repo from Bitbucket.", conflicts=["--gitlab"]),

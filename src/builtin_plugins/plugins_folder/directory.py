@@ -16,6 +16,7 @@ from builtin_plugins.plugins_folder.registry import (
     Registry,
     is_plugin_name,
     read_entry,
+    read_path,
     read_scripts,
 )
 from builtin_plugins.store.versions import Store
@@ -34,7 +35,8 @@ class DirectoryPlugin(Record):
     `tree` is the directory that contains the categories. `hooks_file` is a Python file with
     hooks, or "" for none. `scripts` is an object with the optional keys "prefix" and "split", or
     None if single script files are not commands. `under` has the words of the category that
-    contains the plugin's commands. `problem` is the reason why the plugin is ignored, or None.
+    contains the plugin's commands. `path_folders` has the folders to append to PATH. `problem` is
+    the reason why the plugin is ignored, or None.
     """
 
     entry: Entry
@@ -43,6 +45,7 @@ class DirectoryPlugin(Record):
     hooks_file: str = ""
     scripts: Mapping[str, str] | None = None
     under: tuple[str, ...] = ()
+    path_folders: tuple[str, ...] = ()
     problem: Problem | None = None
 
     def missing_path(self) -> Problem | None:
@@ -57,11 +60,11 @@ class DirectoryPlugin(Record):
 def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     """Return the plugin at `root`; the texts in its plugin.json replace those of `entry`.
 
-    Only the name and `scripts` of `entry`, if set, take precedence over plugin.json. Raises
+    Only the name, `scripts` and `path` of `entry`, if set, take precedence over plugin.json. Raises
     HostError, which names the file and the key, for an invalid value, for a path outside the
     plugin, and if this program is older than `min_version`.
     """
-    path, scripts = os.path.join(root, MANIFEST), entry.scripts
+    path, scripts, folders = os.path.join(root, MANIFEST), entry.scripts, entry.path
     with suppress(FileNotFoundError):
         values = read_object(path)
         texts = {key: text(path, values, key) for key in TEXTS}
@@ -72,13 +75,36 @@ def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
                 raise PluginError(problem)
         entry = entry.replaced(**texts | {"name": entry.name or texts["name"]})
         scripts = _combined(scripts, read_scripts(path, values))
+        declared = read_path(path, values)
+        folders = declared if folders is None else folders
     tree = _inside(root, entry.directory, "directory") if entry.directory else root
     hooks_file = _inside(root, entry.hooks, "hooks") if entry.hooks else ""
     parts = {**(scripts or {})}
     under = tuple(str(parts.pop("under", "")).split())
     has_scripts = scripts is not None and parts.pop("files", True) is not False
     words = {key: str(part) for key, part in parts.items()}
-    return DirectoryPlugin(entry, root, tree, hooks_file, words if has_scripts else None, under)
+    path_folders = [_inside(root, folder, "path") for folder in folders or ()]
+    return DirectoryPlugin(
+        entry,
+        root,
+        tree,
+        hooks_file,
+        words if has_scripts else None,
+        under,
+        tuple(path_folders),
+    )
+
+
+def manifest_decides(root: str) -> bool:
+    """Return whether the plugin.json in `root` says which files are commands, or what is on PATH.
+
+    Raises HostError if it cannot be read.
+    """
+    try:
+        values = read_object(os.path.join(root, MANIFEST))
+    except FileNotFoundError:
+        return False
+    return values.get("scripts") is not None or values.get("path") is not None
 
 
 def _combined(

@@ -38,8 +38,15 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
         elif entry.enabled:
             yield Watch(plugin.tree)
             if os.path.isdir(plugin.tree):
-                tree = plugin.tree
-                yield CommandTree(tree, entry.name, entry.dev, plugin.scripts, plugin.under)
+                yield CommandTree(
+                    plugin.tree,
+                    entry.name,
+                    entry.dev,
+                    plugin.scripts,
+                    plugin.under,
+                    plugin.root,
+                    plugin.path_folders,
+                )
             else:
                 yield BrokenPlugin(entry.name, f"there is no directory {plugin.tree}")
 

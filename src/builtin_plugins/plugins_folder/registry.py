@@ -2,7 +2,7 @@
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "scripts", "pinned", "versions", "unfinished"}]}
+     "enabled", "dev", "scripts", "path", "pinned", "versions", "unfinished"}]}
 
 `kind` is git, local, archive or pip. `pinned`, `versions` (kept for a rollback, oldest first) and
 `unfinished` (an installation or a removal is not finished) are managed by this program; unknown
@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
-from host import HostError, PluginError, Problem, Record, is_word
+from host import HostError, PluginError, Problem, Record, folder_fault, is_word
 
 REGISTRY = "registry.json"
 LOCAL = "registry.local.json"  # the file beside registry.json with one person's changes
@@ -68,6 +68,23 @@ def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str | bool] | N
     return found
 
 
+def read_path(path: str, values: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return a plugin's "path" value: folders to append to PATH. None if it is absent.
+
+    Raises PluginError.
+    """
+    folders = typed(path, values, "path", list, "an array of strings")
+    if folders is None:
+        return None
+    for folder in folders:
+        fault = "expected an array of strings"
+        if isinstance(folder, str):
+            fault = "contains a NUL character" if "\0" in folder else folder_fault(folder)
+        if fault:
+            raise PluginError(Problem(path, fault, key="path"))
+    return tuple(folders)
+
+
 def check_under(path: str, under: Any) -> None:
     """Raise PluginError unless `under` has words that can name a category."""
     words = under.split()
@@ -94,6 +111,7 @@ class Entry(Record):
     enabled: bool = True
     dev: bool = False
     scripts: Mapping[str, str | bool] | None = None
+    path: tuple[str, ...] | None = None
     pinned: bool = False
     unfinished: bool = False
     versions: tuple[str, ...] = ()
@@ -122,7 +140,8 @@ class Entry(Record):
 
     def fields(self) -> dict[str, Any]:
         """Return the entry as an object for a JSON file."""
-        values = {**self.values(), "versions": list(self.versions)}
+        path = None if self.path is None else list(self.path)
+        values = {**self.values(), "versions": list(self.versions), "path": path}
         return {name: None if one == "" else one for name, one in values.items()}
 
 
@@ -199,7 +218,11 @@ def read_entry(item: dict[str, Any]) -> Entry:
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} is not a valid plugin name")
     versions = typed(name, item, "versions", list, "an array") or []
-    fields: dict[str, Any] = {"scripts": read_scripts(name, item), "versions": tuple(versions)}
+    fields: dict[str, Any] = {
+        "scripts": read_scripts(name, item),
+        "path": read_path(name, item),
+        "versions": tuple(versions),
+    }
     for key, default in Entry("", "").values().items():
         if isinstance(default, str):
             fields[key] = text(name, item, key)

@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
-FORMAT = f"cli-host index 13 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 14 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
-    *("hidden", "destroys", "examples", "starts_commands", "usage"),
+    *("hidden", "destroys", "examples", "starts_commands", "usage", "path"),
 )
 _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
@@ -102,7 +102,7 @@ class CachedDefinition(Definition):
     name = description = entrypoint = group = usage = ""
     effects = "change"
     sudo = destroys = hidden = starts_commands = False
-    os = aliases = examples = ()
+    os = aliases = examples = path = ()
 
     def __init__(self, kept: "dict[str, Any]") -> None:
         self.__dict__ = kept.copy()

@@ -38,6 +38,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     rows = [page.row(name, [printable(text)], column) for name, text in variables]
     page.lines("Variables", [line for row in rows for line in row])
     page.section("Environment files", [file for one in definition.chain for file in one.env_files])
+    page.section("Folders on PATH", definition.path_folders)
     page.table("Requires", [(str(one), one.hint) for one in definition.requires])
     page.table("Secrets", list(definition.secrets.items()))
     page.section("Aliases", definition.aliases)

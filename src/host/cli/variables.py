@@ -100,13 +100,26 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
             source = "args" if name.startswith("ARG_") else "framework"
             ranked.insert(0, Variable(name, fixed, source, environment.FRAMEWORK))
         traced[name] = ranked[0].replaced(shadows=tuple(ranked[1:]))
+    if layers.folders:
+        traced["PATH"] = _path_with_folders(layers, traced.get("PATH"))
     return traced
+
+
+def _path_with_folders(layers: environment.Layers, before: Variable | None) -> Variable:
+    """Return PATH with the folders of the key `path` at the end; it shadows PATH without them."""
+    sources = dict.fromkeys([folder.source for folder in layers.folders])
+    value = layers.get("PATH") or ""
+    rank = environment.ENVS if before is None else before.rank
+    shadows = () if before is None else (before, *before.shadows)
+    return Variable("PATH", value, ", ".join(sources), rank, shadows)
 
 
 def variables_of(run: Run, also: Iterable[str] = ()) -> dict[str, Variable]:
     """Return the variables that a run adds, the required ones and those in `also`, unmasked."""
     layers = run.layers
     names = {*layers.offered, *layers.fixed, *run.definition.required_envs, *also}
+    if layers.folders:
+        names.add("PATH")
     every = traced_variables(layers)
     return {name: variable for name, variable in every.items() if name in names}
 

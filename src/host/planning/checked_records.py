@@ -36,7 +36,10 @@ def _tree(plugin: Plugin, record: records.CommandTree) -> Tree:
     if not all(isinstance(one, str) for one in (scripts or {}).values()):
         raise TypeError(f"scripts: expected strings, not {scripts!r:.80}")
     under = _placed(plugin, record.under)
-    return Tree(absolute_path(record.path), owner, record.dev is True, scripts, under)
+    root = absolute_path(record.root or record.path)
+    folders = tuple([absolute_path(folder) for folder in record.path_folders])
+    path = absolute_path(record.path)
+    return Tree(path, owner, record.dev is True, scripts, under, root, folders)
 
 
 def _declared(

@@ -31,7 +31,8 @@ else:
 
 EFFECTS = ("read", "change", "destroy")  # values of the key "effects", the mildest first
 
-_DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
+# The path that bash searches if PATH is unset.
+DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _MOST_LINKS = 40  # symbolic links in one path, like the kernel's limit
 _LARGEST = 16 << 20  # bytes; larger files are refused
 _CHUNK = 64 << 10  # bytes per read; for larger buffers, malloc asks the kernel for memory
@@ -148,6 +149,11 @@ def why_outside(directory: str, path: str) -> str:
     return f"{path} leads to {target}, which is outside the command's folder"
 
 
+def is_inside(path: str, directory: str) -> bool:
+    """Return whether the real path `path` is the real path `directory` or below it."""
+    return f"{path}/".startswith(f"{directory.rstrip('/')}/")
+
+
 def is_file(path: str) -> bool:
     return _stat.S_ISREG(_mode(path))
 
@@ -211,7 +217,7 @@ def find_program(name: str, environ: "Mapping[str, str]") -> str | None:
     """
     if "/" in name:
         return name if _is_executable(name) else None
-    for directory in environ.get("PATH", _DEFAULT_PATH).split(":"):
+    for directory in environ.get("PATH", DEFAULT_PATH).split(":"):
         candidate = join(directory or ".", name)
         if _is_executable(candidate):
             return candidate

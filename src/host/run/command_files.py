@@ -11,7 +11,16 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run import basename, is_directory, is_file, is_link, join, read_regular, realpath
+from host.run import (
+    basename,
+    is_directory,
+    is_file,
+    is_inside,
+    is_link,
+    join,
+    read_regular,
+    realpath,
+)
 from host.run.definition import WORD_RULE, is_word, read_definition
 
 TYPE_CHECKING = False
@@ -26,7 +35,13 @@ if TYPE_CHECKING:
     Read = Callable[[str], Definition]
     Scripts = list[tuple[list[str], str]]
 
-_DEFAULTS = (b"env", b"group", b"requires", b"\\u")  # parts of keys; \u may encode a letter
+_DEFAULTS = (
+    b"env",
+    b"group",
+    b"requires",
+    b'"path"',
+    b"\\u",
+)  # parts of keys; \u may encode a letter
 _ALIASES = (b"aliases", b"\\u")
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
 # folders instead of link counts would make a listing of 10,000 commands a fifth slower.
@@ -201,7 +216,7 @@ class FolderNode(Node):
         node._scripts = scripts
         if is_folder and linked and not self.linked:
             target = realpath(node.at)
-            if not f"{target}/".startswith(f"{self.base.rstrip('/')}/"):
+            if not is_inside(target, self.base):
                 node.at = node._base = target
         return node
 
@@ -348,6 +363,11 @@ class FolderNode(Node):
         if self.project is not None:
             definition.project = self.project
             definition.written = self._written(path)
+        if definition.path:
+            definition.path_roots = (self.tree.root or self.tree.path, self.base)
+        if self.tree.path_folders:
+            definition.plugin_root = self.tree.root
+            definition.plugin_path = self.tree.path_folders
         return definition
 
     def _written(self, path: str) -> str:
@@ -474,7 +494,7 @@ class FolderNode(Node):
         if self.linked or self.owned:
             return False
         target = realpath(path)
-        if f"{self.base}/".startswith(f"{target.rstrip('/')}/"):
+        if is_inside(self.base, target):
             reason = f"left out; it links to {target}, which contains this tree"
             self.problems += (Problem(path, reason),)
             return False

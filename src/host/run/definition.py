@@ -36,6 +36,22 @@ def is_reference(text: str) -> bool:
     return bool(colon) and all(part.isidentifier() for part in parts)
 
 
+def folder_fault(folder: str) -> str:
+    """Return why `folder`, an item of the key `path`, is invalid, or "" if it is valid.
+
+    It must be a path relative to its file, without a colon::
+
+        folder_fault("../bin") == ""
+    """
+    if not folder:
+        return 'must not contain ""; for the folder of this file, use "."'
+    if folder.startswith("/"):
+        return f"{folder} must be relative to the folder of this file"
+    if ":" in folder:
+        return f"{folder} contains a colon, which separates the folders in PATH"
+    return ""
+
+
 class Definition:
     """The checked content of a command.json or category.json, with defaults for absent keys.
 
@@ -46,6 +62,10 @@ class Definition:
     sudo, sudo_systems     whether it needs sudo on this system; the systems where it does
     group, aliases, hidden its heading in listings; its other names; whether listings omit it
     envs, env_files        variables and paths of `.env` files, not yet expanded
+    path                   folders to append to PATH, relative to `directory`
+    path_folders           all folders that a run appends to PATH: see `path_folders`
+    path_roots             directories, of which one must contain each folder in `path`
+    plugin_path            folders of the plugin to append to PATH, in the directory `plugin_root`
     required_envs          `RequiredVariable`s, including those of the categories above
     requires               `Requirement`s for programs, including those of the categories above
     secrets                a reference for each variable whose value is a secret: see `SecretScheme`
@@ -69,6 +89,9 @@ class Definition:
     """
 
     above: "tuple[Definition, ...]" = ()
+    path_roots: tuple[str, ...] = ()
+    plugin_root = ""
+    plugin_path: "Sequence[str]" = ()
     project: "Project | None" = None
     written = ""
     usage = ""
@@ -87,6 +110,10 @@ class Definition:
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
         self.env_files: tuple[str, ...] = fields.texts("env_files")
+        self.path: tuple[str, ...] = fields.texts("path")
+        for folder in self.path:
+            if fault := folder_fault(folder):
+                raise fields.refused("path", fault)
         self.aliases: tuple[str, ...] = fields.texts("aliases")
         for alias in self.aliases:
             if not is_word(alias):
@@ -136,6 +163,17 @@ class Definition:
     def chain(self) -> "tuple[Definition, ...]":
         """The definitions of the categories above this one, the outermost first, then this one."""
         return (*self.above, self)
+
+    @property
+    def path_folders(self) -> tuple[str, ...]:
+        """The folders that a run appends to PATH, the nearest first.
+
+        They are not checked, and links in them are not resolved: see host.run.path_folders.
+        """
+        folders = [
+            join(level.directory, folder) for level in reversed(self.chain) for folder in level.path
+        ]
+        return (*folders, *self.plugin_path)
 
     @property
     def required_envs(self) -> "tuple[RequiredVariable, ...]":

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from host.run.installation import OpenInstallation
     from host.run.lock import Source
+    from host.run.path_folders import PathFolder
 
     Report = Callable[[Problem], None]
 
@@ -65,6 +66,7 @@ class Layers:
     caller   the caller's environment (SYSTEM): never changed, even if a value is empty
     offered  the assignments of all other sources by name, the strongest first
     missing  the `.env` files that do not exist
+    folders  the folders to append to PATH, after everything that the caller and the sources set
     unasked  the references in `env_files` that were not resolved
     """
 
@@ -72,14 +74,16 @@ class Layers:
         self,
         caller: "Mapping[str, str]",
         fixed: "Mapping[str, str]",
-        run_chain: "Callable[[Mapping[str, str]], str] | None" = None,
+        run_chain: "Callable[[Mapping[str, str], Sequence[str]], str] | None" = None,
+        folders: "Sequence[PathFolder]" = (),
     ) -> None:
         self.caller = caller
         self.fixed = fixed
         self.offered: dict[str, list[Assignment]] = {}
         self.missing: list[str] = []
         self.unasked: list[str] = []
-        self._run_chain = run_chain  # returns CLI_RUN for the variables that this run sets
+        self.folders = folders
+        self._run_chain = run_chain  # returns CLI_RUN for what this run sets and appends to PATH
 
     def offer(self, assignment: Assignment) -> None:
         ranked = self.offered.setdefault(assignment.name, [])
@@ -88,19 +92,29 @@ class Layers:
 
     def get(self, name: str) -> str | None:
         """Return the current value of `name`, or None if it is unset."""
-        for stronger in (self.fixed, self.caller):
-            if name in stronger:
-                return stronger[name]
-        return self.offered[name][0].value if name in self.offered else None
+        value = self.offered[name][0].value if name in self.offered else None
+        for stronger in (self.caller, self.fixed):
+            value = stronger.get(name, value)
+        if name == "PATH" and self.folders:
+            from host.run.path_folders import append_folders
+
+            value, _ = append_folders(value, self.folders)
+        return value
 
     def environment(self) -> dict[str, str]:
         """Return the complete environment: the caller's, and the variables of all sources."""
         found = {**self.caller, **self.fixed}
         won = {name: ranked[0].value for name, ranked in self.offered.items() if name not in found}
+        added: list[str] = []
+        if self.folders:
+            from host.run.path_folders import append_folders
+
+            layer = found if "PATH" in found else won
+            layer["PATH"], added = append_folders(layer.get("PATH"), self.folders)
         if self._run_chain is not None:
             values = {**self.fixed, **won}
             own = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
-            found[RUN] = self._run_chain(own)
+            found[RUN] = self._run_chain(own, added)
         return {**found, **won}
 
     def ignored(self) -> "Iterator[str]":
@@ -267,4 +281,13 @@ def layers_of(
     fixed = {**installation.run_variables(words), **(given or {})}
     if definition.project is not None:
         fixed["PROJECT_DIR"] = definition.project.root
-    return Layers(caller, fixed, lambda values: installation.run_chain(environ, values))
+    folders: Sequence[PathFolder] = ()
+    if definition.path_folders and definition.reads_sources:
+        from host.run.path_folders import check_folders
+
+        folders = check_folders(definition)
+
+    def run_chain(values: "Mapping[str, str]", added: "Sequence[str]") -> str:
+        return installation.run_chain(environ, values, added)
+
+    return Layers(caller, fixed, run_chain, folders)

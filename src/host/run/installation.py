@@ -196,17 +196,23 @@ class OpenInstallation:
             "COMMAND_CATEGORY": "/".join(words[:-1]),
         }
 
-    def run_chain(self, environ: "Mapping[str, str]", values: "Mapping[str, str]") -> str:
+    def run_chain(
+        self, environ: "Mapping[str, str]", values: "Mapping[str, str]", added: "Sequence[str]" = ()
+    ) -> str:
         """Return the value of CLI_RUN for a run that sets the variables `values`.
 
-        `environ` is the environment of the run's caller.
+        `added` has the folders that the run appends to PATH. `environ` is the environment of the
+        run's caller.
         """
         layout = self.layout
         launcher = "" if layout.launcher == layout.root else layout.launcher
         usual = layout.config_file == join(layout.root, "core/cli.json")
         paths = (layout.root, launcher, "" if usual else layout.config_file)
         hashes = [f"{name}={value_hash(text)}" for name, text in values.items()]
-        chain = ":".join([*map(_escaped, paths), ",".join(hashes)])
+        parts = [*map(_escaped, paths), ",".join(hashes)]
+        if added:
+            parts.append(",".join(map(_escaped, added)))
+        chain = ":".join(parts)
         if RUN in environ:
             from host.run.nested import chained
 
@@ -222,4 +228,4 @@ def open_installation(layout: Layout, environ: "Mapping[str, str]") -> OpenInsta
 
 
 def _escaped(path: str) -> str:
-    return path.replace("%", "%25").replace(":", "%3A").replace(" ", "%20")
+    return path.replace("%", "%25").replace(":", "%3A").replace(" ", "%20").replace(",", "%2C")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 14 "
+FORMAT = b"cli-host lock 15 "
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 
@@ -29,7 +29,9 @@ class Tree(Record):
     """A tree of categories: its path and its plugin, or "" for the installation's own tree.
 
     `scripts` has the keys that `words_of_script` describes, or is None if scripts are not commands.
-    `under` has the words of the category that contains the whole tree, or is empty.
+    `under` has the words of the category that contains the whole tree, or is empty. `root` is the
+    directory of the plugin, project or installation, and `path_folders` has folders in it to append
+    to PATH.
     """
 
     path: str
@@ -37,6 +39,8 @@ class Tree(Record):
     dev: bool = False
     scripts: "Mapping[str, str] | None" = None
     under: "Sequence[str]" = ()
+    root: str = ""
+    path_folders: "Sequence[str]" = ()
 
 
 class Declared(Record):
@@ -173,6 +177,9 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
     plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
     """
     definition = Definition("", Fields(owner, fields), ours=ours)
+    if definition.path:
+        expected = "only a file can name folders, which are relative to that file"
+        raise DefinitionError(Problem(owner, expected, key="path"))
     if "entrypoint" in fields and not definition.in_python:
         expected = 'expected a reference "package.module:attr"'
         raise DefinitionError(Problem(owner, expected, key="entrypoint"))

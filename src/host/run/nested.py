@@ -1,8 +1,9 @@
 """Nested runs: each run exports CLI_RUN for the runs inside it.
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
-`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH`, with one space between entries. A NAME is a
-variable that the run set, and HASH is the hash of its value. `OpenInstallation.run_chain` writes
+`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH:FOLDER,FOLDER`, with one space between entries. A
+NAME is a variable that the run set, and HASH is the hash of its value. A FOLDER is one that the run
+appended to PATH; without any, the last colon is left out. `OpenInstallation.run_chain` writes
 the entry. A run that is not inside another run does not import this module.
 """
 
@@ -19,13 +20,14 @@ class OuterRun(Record):
     """A run around this one: its installation, its `Layout.launcher`, and hashes of its variables.
 
     `config_file` is "" for `core/cli.json` below the root. `hashes` has a hash of each value from
-    sources and declared arguments, by name.
+    sources and declared arguments, by name. `added` has the folders that the run appended to PATH.
     """
 
     root: str
     launcher: str
     config_file: str
     hashes: "Mapping[str, str]"
+    added: "tuple[str, ...]" = ()
 
 
 def outer_runs(environ: "Mapping[str, str]") -> list[OuterRun]:
@@ -73,11 +75,16 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
     if run is None:
         return dict(environ)
     hashes = run.hashes
-    return {
+    kept = {
         name: value
         for name, value in environ.items()
         if name not in FRAMEWORK_NAMES and (name not in hashes or hashes[name] != value_hash(value))
     }
+    if run.added and "PATH" in kept:
+        from host.run.path_folders import remove_folders
+
+        kept["PATH"] = remove_folders(kept["PATH"], run.added)
+    return kept
 
 
 def chained(environ: "Mapping[str, str]", own: str) -> str:
@@ -89,12 +96,16 @@ def chained(environ: "Mapping[str, str]", own: str) -> str:
 
 
 def _parsed(text: str) -> OuterRun:
-    root, launcher, config_file, hashes = text.split(":")
+    root, launcher, config_file, hashes, *last = text.split(":")
+    if len(last) > 1:
+        raise ValueError
+    added = [_unescaped(folder) for folder in last[0].split(",")] if last else []
     if not root.startswith("/"):
         raise ValueError
     pairs = dict(one.split("=") for one in hashes.split(",") if one)
-    return OuterRun(_unescaped(root), _unescaped(launcher or root), _unescaped(config_file), pairs)
+    launcher, config_file = _unescaped(launcher or root), _unescaped(config_file)
+    return OuterRun(_unescaped(root), launcher, config_file, pairs, tuple(added))
 
 
 def _unescaped(text: str) -> str:
-    return text.replace("%20", " ").replace("%3A", ":").replace("%25", "%")
+    return text.replace("%2C", ",").replace("%20", " ").replace("%3A", ":").replace("%25", "%")

@@ -33,7 +33,7 @@ class Project:
         self.folder = join(root, f".{program}")
         self.commands_dir = f"{self.folder}/commands"
         self.file = f"{self.folder}/project.json"
-        self.tree = Tree(self.commands_dir, scripts={})
+        self.tree = Tree(self.commands_dir, scripts={}, root=root)
         self.environ = environ
         self.is_named = root in environ.get(TRUST, "").split(":")
         self._definition: Definition | None = None
@@ -48,6 +48,7 @@ class Project:
             except FileNotFoundError:
                 fields = Fields(self.file, {})
             self._definition = Definition(self.file, fields, required=False)
+            self._definition.path_roots = (self.root,)
         return self._definition
 
     @property

@@ -70,7 +70,7 @@ def check_shippable(command: Command) -> None:
     definition = command.definition
     if not command.directory:
         raise FleetError(f"{name}: a Python command cannot be shipped; {_INSTALLED}")
-    if any(getattr(entry, "path", ()) for entry in definition.chain):
+    if definition.path_folders:
         raise FleetError(f'{name}: the folders of "path" are not sent to hosts; {_INSTALLED}')
 
 

@@ -1,5 +1,6 @@
 """The preview of a plugin: what adding or updating it changes."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -56,7 +57,7 @@ def plan_lines(
     commands, entry = after.commands, after.entry
     if before:
         title = f"{entry.name}: {version_text(before.entry)} → {version_text(entry)}"
-        used = (_uses_of_python(before), _uses_of_python(after))
+        used = (_uses_of_plugin(before), _uses_of_plugin(after))
         return change_lines(title, before.commands, commands, *used)
     more = "; its Python code may declare more" if after.has_python else ""
     lines = [heading(entry), *([f"  {entry.description}"] if entry.description else [])]
@@ -66,7 +67,7 @@ def plan_lines(
     else:
         lines += _grouped_lines(commands)
     lines += _left_out_lines(after.left_out, verbose=verbose)
-    for what, names in (_uses(commands) | _uses_of_python(after)).items():
+    for what, names in (_uses(commands) | _uses_of_plugin(after)).items():
         if names:
             lines.append(f"{what}: {_names(names, verbose=verbose)}")
     if not verbose and (len(commands) > _MOST_ROWS or len(after.left_out) > _MOST_NAMES):
@@ -159,11 +160,22 @@ def _uses(commands: _Commands) -> dict[str, list[str]]:
     }
 
 
-def _uses_of_python(found: PluginContents) -> dict[str, list[str]]:
+def _path_folders(found: PluginContents) -> list[str]:
+    """Return the folders that runs append to PATH, relative to the plugin's directory."""
+    folders = {*(found.entry.path or ())}
+    for definition in found.commands.values():
+        for folder in definition.path_folders:
+            root = os.path.realpath(definition.plugin_root or definition.path_roots[0])
+            folders.add(os.path.relpath(os.path.realpath(folder), root))
+    return sorted(folders)
+
+
+def _uses_of_plugin(found: PluginContents) -> dict[str, list[str]]:
     needs = make_source(found.entry).needs(found)
     return {
         "Python hooks": list(found.hooks),
         "needs": [str(one).partition(";")[0] for one in needs],
+        "folders that a run appends to PATH": _path_folders(found),
     }
 
 

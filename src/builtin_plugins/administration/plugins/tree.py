@@ -6,4 +6,10 @@ from host.run.lock import Tree
 
 def commands_of(plugin: DirectoryPlugin) -> Tree:
     """Return the tree of a plugin's commands, as it will be in the lock."""
-    return Tree(plugin.tree, scripts=plugin.scripts, under=plugin.under)
+    return Tree(
+        plugin.tree,
+        scripts=plugin.scripts,
+        under=plugin.under,
+        root=plugin.root,
+        path_folders=plugin.path_folders,
+    )

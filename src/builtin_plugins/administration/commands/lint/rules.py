@@ -15,6 +15,7 @@ from host.run.command_files import FolderNode
 from host.run.definition import SYSTEMS
 from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
 from host.run.lock import Source
+from host.run.path_folders import check_folders
 from host.run.process import start_of
 from host.run.suggestions import unknown_names
 
@@ -89,6 +90,18 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
                 what = f"${name} is not defined"
                 remedy = f'add it to "required_envs", or write ${{{name}:-}} if it may be unset'
                 yield Finding("variables", Problem(definition.file, what, remedy, key))
+
+
+def path_folders(definition: Definition) -> Iterator[Finding]:
+    """Yield the folders of the key `path` that are missing or that a run would refuse."""
+    try:
+        for folder in check_folders(definition):
+            if folder.source.startswith(f"{definition.file}:") and not os.path.isdir(folder.path):
+                what = f"{folder.path} is not a directory"
+                yield Finding("definition", Problem(definition.file, what, key="path"))
+    except HostError as error:
+        if error.problem.path == definition.file:  # each file is checked once
+            yield Finding("definition", error.problem)
 
 
 def hooks(path: str) -> Iterator[Finding]:

@@ -27,6 +27,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     prefix: str | None,
     split: str | None,
     under: str | None,
+    no_path: bool,
     ssh: bool,
     gitlab: bool,
     bitbucket: bool,
@@ -66,7 +67,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if name and wanted.entry.is_package:
         raise UsageError("--name cannot be used with a package, which keeps its own name")
     scripts = _scripts(wanted.entry, prefix or "", split or "", under or "")
-    wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts)
+    if no_path and wanted.entry.is_package:
+        raise UsageError("--no-path cannot be used with a package")
+    path = () if no_path else None  # None: a directory of plain scripts gets the key
+    wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts, path=path)
     former = _former(session, wanted.entry)
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "add a git repository instead")

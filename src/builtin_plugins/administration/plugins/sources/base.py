@@ -21,7 +21,12 @@ from builtin_plugins.administration.plugins.plugin_contents import (
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
-from builtin_plugins.plugins_folder.directory import read_plugin, store_of
+from builtin_plugins.plugins_folder.directory import (
+    DirectoryPlugin,
+    manifest_decides,
+    read_plugin,
+    store_of,
+)
 from builtin_plugins.plugins_folder.registry import Entry
 from host import HostError, PluginError, UsageError
 
@@ -113,6 +118,10 @@ class PluginSource:
                     scripts = {**(entry.scripts or {})}
                     scripts.pop("files", None)
                     found = bare.replaced(entry=plugin.entry.replaced(scripts=scripts))
+            if _needs_path(plugin, found):
+                # Scripts often call their neighbours by name.
+                here = found.entry.directory or "."
+                found = found.replaced(entry=found.entry.replaced(path=(here,)))
         except HostError as error:
             raise type(error)(relocated(error.problem, root, called)) from None
         name = found.entry.name or _suggested_name(entry.source)
@@ -197,3 +206,16 @@ def _suggested_name(source: str) -> str:
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)
     return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
+
+
+def _needs_path(plugin: DirectoryPlugin, found: PluginContents) -> bool:
+    """Return whether adding a plugin records the key `path`.
+
+    This is so for a new plugin that consists of plain scripts, if neither its author nor the user
+    has decided about the key.
+    """
+    is_new = not plugin.entry.installedAt
+    is_decided = plugin.entry.path is not None or manifest_decides(plugin.root)
+    definitions = found.commands.values()
+    is_plain = bool(definitions) and all(one.is_script for one in definitions)
+    return is_new and is_plain and not is_decided
