@@ -95,10 +95,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         from host.run.catalog import Catalog
 
         catalog = Catalog(lock, around=installation.around)
-        questions = UserQuestions(may_ask=may_ask)
+        questions = UserQuestions(may_ask=may_ask, assume_yes=assume_yes)
         run = find_run(words, installation, catalog, messages.warn, questions, acts=True)
         if run is not None:
-            replacement = make_ready(run, messages, may_ask=may_ask, assume_yes=assume_yes)
+            replacement = make_ready(run, messages)
             messages.debug(f"starting {replacement.path}")
             raise process.execute(replacement)  # returns only if the system refuses
     from host.cli.dispatch import run_cli
@@ -109,7 +109,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     return run_cli(session, options or GlobalOptions(tuple(words)))
 
 
-def make_ready(run: Run, messages: Messages, *, may_ask: bool, assume_yes: bool) -> Exec:
+def make_ready(run: Run, messages: Messages) -> Exec:
     """Take all steps of a run and ask for confirmation; return the process to execute."""
     for step in run.steps:
         step()
@@ -122,18 +122,19 @@ def make_ready(run: Run, messages: Messages, *, may_ask: bool, assume_yes: bool)
 
         report_variables(run.layers, descriptor)
     replacement = run.process()
-    if run.question and not assume_yes:
+    if run.question and not run.questions.assume_yes:
         from host.run.questions import confirm
 
-        confirm(run.question, run.program, run.words, may_ask=may_ask)
+        confirm(run.question, run.program, run.words, may_ask=run.questions.may_ask)
     return replacement
 
 
 class UserQuestions(Questions):
     """Asks the user on the terminal, unless `may_ask` is false."""
 
-    def __init__(self, *, may_ask: bool) -> None:
+    def __init__(self, *, may_ask: bool, assume_yes: bool) -> None:
         self.may_ask = may_ask
+        self.assume_yes = assume_yes
 
     def trust(self, run: Run) -> None:
         from host.cli.ask_trust import ask_trust

@@ -11,16 +11,18 @@ from typing import Any
 
 from host.cli.contents import command_of
 from host.cli.lookup import find_command, find_whole
-from host.cli.prompt import masked_words
+from host.cli.prompt import ask_missing, masked_words
 from host.cli.session import Session
 from host.cli.variables import plan_of, variables_of
 from host.errors import HostError, MissingError, UsageError
 from host.listing_records import Category, Command
 from host.records import Plan, Variable
-from host.run.argument_parser import CommandLine, parse
+from host.run.argument_parser import CommandLine, MissingArgumentsError, parse
 from host.run.installation import Layout
-from host.run.process import FRAMEWORK_NAMES, RUN
-from host.run.text import Messages
+from host.run.plan import find_named
+from host.run.process import ASSUME_YES, FRAMEWORK_NAMES, INNER_RUN, NO_INPUT, RUN, is_told
+from host.run.questions import is_attended, is_ci
+from host.run.text import Messages, is_on
 
 
 class Program:
@@ -102,6 +104,27 @@ class Program:
         return cls(Session(layout, own, messages, safe=False))
 
     @property
+    def assume_yes(self) -> bool:
+        """Whether the caller of this command agreed in advance, with `--yes` or CLI_YES.
+
+        A command that asks whether to do something takes this for a yes::
+
+            if not program.assume_yes and not (program.may_ask and agrees("Delete it?")):
+                raise NotConfirmedError("nothing was deleted", "to confirm: --yes")
+        """
+        return is_told(ASSUME_YES) or is_on(self._session.environ.get("CLI_YES"))
+
+    @property
+    def may_ask(self) -> bool:
+        """Whether this command may ask the user: there is a terminal, and nothing forbids it.
+
+        `--no-input`, CLI_NO_INPUT and CI forbid all questions.
+        """
+        environ = self._session.environ
+        forbidden = is_told(NO_INPUT) or is_on(environ.get("CLI_NO_INPUT")) or is_ci(environ)
+        return not forbidden and is_attended()
+
+    @property
     def executable(self) -> str:
         """The path of the launcher. Raises MissingError if the launcher is missing."""
         path = os.path.join(self.core_dir, self.name)
@@ -146,12 +169,42 @@ class Program:
             found, _ = find_command(self._session, tuple(words))
         return command_of(found)
 
+    def choose(self, words: Sequence[str]) -> tuple[Command, list[str]]:
+        """Return the command that a run of `words` starts, and the arguments that it gets.
+
+        Unlike `find`, this follows the `default` of a category. Raises UsageError with suggestions
+        if `words` name no command, and DefinitionError.
+        """
+        match, arguments = find_named(words, self._session.catalog)
+        if match.kind == "command":
+            return command_of(match), list(arguments)
+        command = self.find(words)
+        return command, list(words[len(command.words) :])
+
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the `ARG_…` variables of the command's declared arguments, parsed from `args`.
 
         The command is not run. Raises the same UsageError as a run if the arguments are invalid.
         """
         return self._line(command, args).variables()
+
+    def ask_arguments(
+        self, command: Command, args: Sequence[str]
+    ) -> tuple[list[str], dict[str, str]]:
+        """Return `args` and their variables (see `arguments`); ask for what is missing.
+
+        As before a run, the user answers on the terminal, and the answers are appended to `args`;
+        that of a secret argument is only in the variables. Raises UsageError if the arguments are
+        invalid, or if nobody can be asked.
+        """
+        try:
+            return list(args), self.arguments(command, args)
+        except MissingArgumentsError as missing:
+            if is_told(INNER_RUN) or not self.may_ask:
+                raise
+            # Without CLI_RUN, because this command's own run is no reason not to ask.
+            caller = {name: text for name, text in self._session.caller.items() if name != RUN}
+            return ask_missing(missing, command.definition, args, caller, may_ask=True)
 
     def effects(self, command: Command, args: Sequence[str]) -> str:
         """Return the effects of a run with these arguments: "read", "change" or "destroy".

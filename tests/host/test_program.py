@@ -7,6 +7,7 @@ import subprocess
 import pytest
 
 from testing.installation import IMPORTABLE, command
+from testing.terminal import on_terminal
 
 _MODULE = """
 import json, os, sys
@@ -281,6 +282,47 @@ def test_run(ask):
     assert ask(run % "") == "60|t|a\n"
     assert ask(run % "", TIMEOUT="90") == "90|t|a\n"
     assert ask(run % ", environ={**os.environ, 'TOKEN': 'u'}") == "60|u|a\n"
+
+
+def test_the_user_agreed_in_advance(ask):
+    """--yes and --no-input of the command line reach a command in Python; nothing else changes."""
+    seen = "[program.assume_yes, program.may_ask, os.environ.get('CLI_YES')]"
+    assert ask(seen) == [False, False, None]
+    assert ask(seen, CLI_YES="1") == [True, False, "1"]
+    done = ask.made.run("--yes", "team", "ask", seen)
+    assert json.loads(done.stdout) == [True, False, None]
+
+
+def test_whether_a_command_may_ask(ask):
+    seen = "print(program.may_ask, file=sys.stderr)"
+    for words, env, expected in (
+        ((), {}, "True"),
+        (("--no-input",), {}, "False"),
+        ((), {"CLI_NO_INPUT": "1"}, "False"),
+        ((), {"CI": "true"}, "False"),
+        ((), {"CI": "false"}, "True"),
+    ):
+        _, shown = on_terminal(ask.made, *words, "team", "ask", seen, **env)
+        assert shown.splitlines()[0] == expected, (words, env)
+
+
+def test_choose(ask):
+    folder = ask.made.root / "commands" / "team"
+    (folder / "category.json").write_text('{"name": "Team", "default": "show"}')
+    chosen = "[(one.words, args) for one, args in [program.choose(%s)]]"
+    assert ask(chosen % "['team', 'show', 'a', '-x']") == [[["team", "show"], ["a", "-x"]]]
+    assert ask(chosen % "['team']") == [[["team", "show"], []]]
+    assert ask.made.run("team", "ask", "program.choose(['team', 'nope'])").status == 2
+
+
+def test_ask_arguments(ask):
+    from host import UsageError
+
+    given = "program.ask_arguments(program.find(('team', 'show')), ['b', '--fast'])"
+    words, variables = ask(given)
+    assert (words, variables["ARG_ENV"]) == (["b", "--fast"], "b")
+    wrong = ask.made.run("team", "ask", given.replace("'b'", "'c'"))
+    assert (wrong.status, wrong.stdout) == (UsageError.status, "")
 
 
 def test_messages(ask):

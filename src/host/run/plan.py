@@ -13,7 +13,7 @@ from host.errors import HostError
 from host.run import Record
 from host.run.definition import check_runnable
 from host.run.environment import Layers, SourceReader, layers_of
-from host.run.process import Exec, exec_of, python_exec
+from host.run.process import ASSUME_YES, INNER_RUN, NO_INPUT, RUN, Exec, exec_of, python_exec
 from host.run.text import asks_help
 
 TYPE_CHECKING = False
@@ -32,10 +32,12 @@ if TYPE_CHECKING:
 class Questions:
     """What a plan does if only the user can decide. This class refuses; a subclass asks.
 
-    may_ask   whether a program that resolves secrets may use the terminal
+    may_ask      whether a program that resolves secrets may use the terminal
+    assume_yes   whether the user agreed in advance to what `confirm` asks
     """
 
     may_ask = False
+    assume_yes = False
 
     def trust(self, run: "Run") -> None:
         """Return if the user trusts the project of `run`; otherwise raise NotConfirmedError."""
@@ -225,7 +227,16 @@ class Run(Record):
             return exec_of(self.file, self.arguments, environment, self.program)
         called = " ".join([self.program, *self.words])
         reference = self.definition.entrypoint
-        return python_exec([called, reference, *self.arguments], environment)
+        return python_exec([called, reference, *self.arguments], environment, self._switches())
+
+    def _switches(self) -> "list[str]":
+        """Return what a command in Python learns from `Program` about the questions of this run."""
+        facts = {
+            ASSUME_YES: self.questions.assume_yes,
+            NO_INPUT: not self.questions.may_ask,
+            INNER_RUN: RUN in self.caller,
+        }
+        return [name for name, applies in facts.items() if applies]
 
 
 def find_run(
@@ -243,11 +254,8 @@ def find_run(
     versions; without it, they only look. Raises CannotStartError if the command does not run on
     this system, and DefinitionError.
     """
-    match = catalog.find(words)
-    if len(match.words) == len(words):
-        match = catalog.default(match)
+    match, arguments = find_named(words, catalog)
     definition = match.definition
-    arguments = words[len(match.words) :]
     if definition is None or not _names_run(match, definition, arguments):
         return None
     for problem in definition.warnings:
@@ -269,6 +277,18 @@ def find_run(
         starts_programs=acts,
         file=file,
     )
+
+
+def find_named(words: "Sequence[str]", catalog: "Catalog") -> "tuple[Match, Sequence[str]]":
+    """Return what `words` name, with a category's default command in its place, and the arguments.
+
+    Raises DefinitionError if the default names no command.
+    """
+    match = catalog.find(words)
+    arguments = words[len(match.words) :]
+    if not arguments:
+        match = catalog.default(match)
+    return match, arguments
 
 
 def _names_run(match: "Match", definition: "Definition", arguments: "Sequence[str]") -> bool:

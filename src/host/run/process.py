@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.nested`
+ASSUME_YES = "assume_yes"  # a switch of `python_exec`: the user agreed, with --yes or CLI_YES
+NO_INPUT = "no_input"  # --no-input or CLI_NO_INPUT forbids questions
+INNER_RUN = "inner_run"  # the run is inside another run
 FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_variables`
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),
@@ -171,15 +174,25 @@ def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", prog
     return Exec(start.program, [*start.argv, *args], env)
 
 
-def python_exec(argv: "Sequence[str]", environment: "Mapping[str, str]") -> Exec:
+def python_exec(
+    argv: "Sequence[str]", environment: "Mapping[str, str]", switches: "Sequence[str]" = ()
+) -> Exec:
     """Return the process that calls a Python reference; `argv` is for `python_entrypoint.main`.
 
-    SIGINT is blocked while Python starts, unless the caller has blocked it already.
+    SIGINT is blocked while Python starts, unless the caller has blocked it already. `switches` are
+    facts about the run for `Program`. They are options of Python, because the environment of a
+    command is its caller's, and its argv is its own.
     """
     is_blocked = _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
     options = "-I" if is_blocked else "-IXunblock_interrupt"
-    command = [sys.executable, options, "-c", PYTHON_COMMAND, *argv]
+    told = [f"-X{name}" for name in switches]
+    command = [sys.executable, options, *told, "-c", PYTHON_COMMAND, *argv]
     return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
+
+
+def is_told(switch: str) -> bool:
+    """Return whether `python_exec` passed a switch to this process."""
+    return switch in sys._xoptions  # noqa: SLF001 - has no public equivalent
 
 
 def shell_library(lib_dir: str) -> str:

@@ -7,7 +7,7 @@ from host.run.text import decode, encode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _LONGEST_ANSWER = 1024  # bytes
 
@@ -23,6 +23,11 @@ def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: boo
         )
     if not is_agreed(question):
         raise NotConfirmedError(f"{command}: not confirmed; nothing was run")
+
+
+def is_ci(environ: "Mapping[str, str]") -> bool:
+    """Return whether CI is set, to anything but nothing, 0, false, no or off (any case)."""
+    return environ.get("CI", "").lower() not in ("", "0", "false", "no", "off")
 
 
 def is_attended() -> bool:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import os
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,22 +10,29 @@ import click
 
 from cli_host_fleet.problem import FleetError, NotAgreedError
 from cli_host_fleet.session import Elevation
-from host import Command
+from host import Command, Program
+
+_MOST_NAMED = 5
 
 
-def confirm(command: Command, hosts: Sequence[str], agreed: bool) -> None:
-    """Ask for the confirmation that the command's definition requires; raises NotAgreedError."""
+def confirm(program: Program, command: Command, hosts: Sequence[str], *, agreed: bool) -> None:
+    """Ask for the confirmation that the command's definition requires; raises NotAgreedError.
+
+    `agreed` is fleet's own --yes; `cli --yes fleet …` and CLI_YES count as well.
+    """
     question = command.definition.confirm
-    if not question or agreed or os.environ.get("CLI_YES") == "1":
+    if not question or agreed or program.assume_yes:
         return
-    if not sys.stdin.isatty():
+    if not program.may_ask:
         raise NotAgreedError(f"{' '.join(command.words)}: needs confirmation; to confirm: --yes")
-    shown = ", ".join(hosts[:5]) + (f" and {len(hosts) - 5} more" if len(hosts) > 5 else "")
+    shown = ", ".join(hosts[:_MOST_NAMED])
+    if len(hosts) > _MOST_NAMED:
+        shown += f" and {len(hosts) - _MOST_NAMED} more"
     if not click.confirm(f"{question} (hosts: {shown})", err=True):
         raise NotAgreedError("not confirmed; nothing was run")
 
 
-def become(given: Mapping[str, Any]) -> Elevation | None:
+def become(program: Program, given: Mapping[str, Any]) -> Elevation | None:
     """Return the user to run the command as, if any; ask for the sudo password if requested."""
     user, ask = given["become_user"] or "root", given["become_ask"]
     if not (given["become"] or given["become_user"] or ask):
@@ -36,8 +41,6 @@ def become(given: Mapping[str, Any]) -> Elevation | None:
         raise FleetError(f"--become-user {user}: not a valid user name")
     if not ask:
         return Elevation(user)
-    try:
-        os.close(os.open("/dev/tty", os.O_RDWR))
-    except OSError:
-        raise FleetError("--become-ask: there is no terminal to ask on") from None
+    if not program.may_ask:
+        raise FleetError("--become-ask: there is no terminal to ask on, or CI or --no-input is set")
     return Elevation(user, getpass.getpass("sudo password on the hosts: ").encode())

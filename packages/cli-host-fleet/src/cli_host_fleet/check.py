@@ -48,7 +48,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
         if given["installed"]
         else ShippedCheck(program, order, hosts)
     )
-    job.connect(calling(targets, given), become(given))
+    job.connect(calling(targets, given), become(program, given))
     inner = TextView(1, 2, os.environ) if given["form"] == "text" else None
     shown: View = inner or JsonView(sys.stdout.buffer, given["form"])
     sums = checksums(order.command.directory) if given["installed"] else None

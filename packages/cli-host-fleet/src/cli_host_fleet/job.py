@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 
 from cli_host_fleet import protocol, ssh, variables
@@ -30,12 +30,16 @@ _PROJECT = "PROJECT_DIR"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """A command, its arguments, the names of the caller's variables to send, and its stdin."""
+    """A command, its arguments, the names of the caller's variables to send, and its stdin.
+
+    `declared` are the variables of the declared arguments.
+    """
 
     command: Command
     args: Sequence[str]
     asked: Sequence[str] = ()
     stdin: str = ""
+    declared: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in self.asked:
@@ -48,10 +52,10 @@ def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[st
 
     Raises UsageError if they name no command, and NotConfirmedError for an untrusted project.
     """
-    command = program.find(words)
+    command, args = program.choose(words)
     if not is_trusted(command.definition):
         program.environment(command.words)  # raises the error that a local run would raise
-    return command, words[len(command.words) :]
+    return command, args
 
 
 def asks_help(program: Program, words: Sequence[str]) -> bool:
@@ -91,7 +95,6 @@ class Job:
         self._requires: Sequence[Sequence[str]] = ()
         self._secrets: Mapping[str, str] = {}
         self._referenced: Mapping[str, str] = {}  # values of references in `env_files`
-        self._declared = program.arguments(order.command, order.args)
         try:
             if order.stdin:
                 self.shipment.add_stdin(order.stdin)
@@ -247,7 +250,7 @@ class ShippedJob(Job):
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        chosen = variables.shipped(found, given, place) | self._declared
+        chosen = {**variables.shipped(found, given, place), **self.order.declared}
         required = () if self._has_unresolved else self.order.command.definition.required_envs
         faults = {name: name.fault(chosen.get(name)) for name in required}
         wrong = [
@@ -267,6 +270,7 @@ class InstalledJob(Job):
         self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
     ) -> None:
         super().__init__(program, order, hosts)
+        program.arguments(order.command, order.args)  # an answer that is no argument is not sent
         self._path = path
         self.shipment.close()
 

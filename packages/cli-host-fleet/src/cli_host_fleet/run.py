@@ -59,7 +59,8 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
         sys.exit(program.run(words).returncode)
     found, args = choose(program, words)
     hosts = targets.hosts(program)
-    order = Order(found, args, given["asked"], given["stdin"])
+    args, declared = program.ask_arguments(found, args)
+    order = Order(found, args, given["asked"], given["stdin"], declared)
     job = (
         InstalledJob(program, order, hosts, given["installed"])
         if given["installed"]
@@ -73,8 +74,8 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
         click.echo(preview(job, options, given["form"]))
         return
     parameters = calling(targets, given)
-    confirm(found, list(hosts), given["yes"])
-    job.connect(parameters, become(given))
+    confirm(program, found, list(hosts), agreed=given["yes"])
+    job.connect(parameters, become(program, given))
     sys.exit(carry_out(program, job, options, given["form"]))
 
 
