@@ -134,9 +134,15 @@ def _any_of(kinds: list[dict[str, Any]]) -> dict[str, Any]:
 def _rules_of_arguments(keys: dict[str, Key]) -> list[dict[str, Any]]:
     of_options = {key.name: _ABSENT for key in keys.values() if key.only == "option"}
     of_values = {key.name: _ABSENT for key in keys.values() if key.only == "value"}
+    of_positional = {key.name: _ABSENT for key in keys.values() if key.only == "positional"}
     is_flag = {"name": _IS_OPTION, "value": _NULL}
+    is_option = {"properties": {"name": _IS_OPTION}}
     return [
-        {"if": {"properties": {"name": _IS_OPTION}}, "else": {"properties": of_options}},
+        {
+            "if": is_option,
+            "then": {"properties": of_positional},
+            "else": {"properties": of_options},
+        },
         {"if": {"properties": is_flag}, "then": {"properties": of_values}},
     ]
 

@@ -41,8 +41,8 @@ class Key(NamedTuple):
     type       the type of its value, as the tables show it
     meaning    what it does, in Markdown; the tables of the documentation show this text
     choices    the only values that it can have, or ()
-    only       in an argument: "option" if only options have this key, "value" if a flag cannot
-               have it, "" if every argument can
+    only       in an argument: "option" or "positional" if only these have the key, "value" if a
+               flag cannot have it, "" if every argument can
     """
 
     name: str
@@ -424,6 +424,14 @@ OBJECTS = {
                 "`true`: the value is shown nowhere, and the prompt does not echo it; the argument"
                 " has no `default`",
                 only="value",
+            ),
+            Key(
+                "passthrough",
+                "boolean",
+                "`true`, for a last positional argument that repeats: once the positional arguments"
+                " before it have values, it takes every further word unchecked, also options and"
+                " `--`",
+                only="positional",
             ),
             Key(
                 "effects",

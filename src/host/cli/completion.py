@@ -95,7 +95,7 @@ class Completer:
                 return Offer([one for one in names if one[0].startswith("--") and one[0] in fits])
             return Offer(self._inside(found, current, asks_help=asks_help))
         definition = found.definition if found.kind == "command" else None
-        if definition is None or not definition.args or asks_help:
+        if definition is None or not definition.shown_args or asks_help:
             offer = Offer(beside=NONE if asks_help or is_own else FILES)
         else:
             offer = self._arguments(definition, rest, current)
@@ -131,7 +131,7 @@ class Completer:
         """Return the candidates for a command's declared arguments."""
         from host.run.argument_parser import CommandLine
 
-        line = CommandLine(definition.args, words)
+        line = CommandLine(definition.shown_args, words)
         read_typed(line)
         argument, before = line.waiting, ""
         name, sign, _ = current.partition("=")
@@ -142,7 +142,7 @@ class Completer:
                 return Offer(options if words else [*options, ("--help", "Show help")])
             before = f"{name}="
         if argument is None:
-            positional = [one for one in definition.args if not one.option]
+            positional = [one for one in definition.shown_args if not one.option]
             left = positional[len(line.loose) :] or [one for one in positional if one.repeats]
             if not left:
                 return Offer()
@@ -170,11 +170,12 @@ def formats(*_: object) -> Offer:
 
 def read_typed(line: "CommandLine") -> None:
     """Parse an unfinished command line, and skip invalid words."""
-    while line.rest:
+    while True:
         try:
             line.read()
         except UsageError:
-            pass
+            continue  # without the invalid word
+        return
 
 
 def values_of(argument: "Argument", definition: "Definition") -> Offer:

@@ -9,7 +9,10 @@ from host.errors import HostError
 from host.run.argument_spec import usage_of
 from host.run.catalog import Match
 from host.run.definition import Definition
+from host.run.script_definition import ScriptComments
+from host.run.script_help import script_gets_help
 from host.run.text import printable
+from host.run.trust import is_trusted
 from host.text_width import width_of
 
 
@@ -25,9 +28,11 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
         notes += filter(None, [error.what, error.remedy])
     page.title(definition.name)
     page.paragraph(definition.description)
-    page.usage(f"{words} {usage_of(definition.args) or '[args…]'}")
-    page.section("Usage of the script", [definition.usage] if definition.usage else [])
-    page.arguments(definition.args)
+    page.usage(f"{words} {usage_of(definition.shown_args) or definition.words or '[args…]'}")
+    page.section("Usage of the script", definition.usage.splitlines())
+    if definition.is_script:
+        page.paragraphs(_header(definition.file))
+    page.arguments(definition.shown_args)
     below = [
         (one.words[-1], one.description)
         for one in session.catalog.children(found)[0]
@@ -50,8 +55,32 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
         )
     if definition.file:
         notes.append(f"Defined in {definition.file}.")
+    notes += _ways_to_help(words, definition)
     page.section("Notes", notes)
     return page.text()
+
+
+def _header(file: str) -> list[list[str]]:
+    """Return the paragraphs of a script's header, without its description."""
+    try:
+        return ScriptComments(file).paragraphs
+    except FileNotFoundError:
+        return []
+
+
+def _ways_to_help(words: str, definition: Definition) -> Iterator[str]:
+    """Yield how to pass `--help` to the script (SPEC 2.8)."""
+    if not definition.is_script or (definition.project and not is_trusted(definition)):
+        return
+    if script_gets_help(definition, definition.file):
+        yield f"The script has its own help: {words} --help"
+    elif script_gets_help(definition, definition.file, "-h"):
+        yield f"The script has its own help: {words} -h"
+    elif definition.args:
+        yield 'To let the script answer --help, set "help": "script" in its definition.'
+    else:
+        # Beside another argument, --help always goes to the script.
+        yield f"To pass --help to the script: {words} --help --help"
 
 
 def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tuple[str, str]:
@@ -66,6 +95,8 @@ def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tup
 
 
 def _notes(definition: Definition, plugin: str) -> Iterator[str]:
+    if definition.unchecked_args:
+        yield "The arguments are not checked before the script runs."
     if definition.os:
         yield f"Runs on {' and '.join(definition.os)}."
     if definition.effects == "read":

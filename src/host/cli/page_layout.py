@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from host.run.argument_spec import Argument
 
 _INDENT = "  "
+_AS_WRITTEN = (" ", "\t", "- ", "* ", "+ ", "$", "1. ", "1) ", "|")  # lines that are not prose
 _GAP = 2  # columns between term and explanation
 _WIDEST_TERM = 28  # columns; a longer term gets its own line
 
@@ -50,6 +51,15 @@ class Page:
                 self._lines += map(printable, one.splitlines())
             else:
                 self.paragraph(" ".join(one.split()))
+
+    def paragraphs(self, paragraphs: Sequence[Sequence[str]]) -> None:
+        """Add paragraphs as lines; lists and paragraphs with indented lines are not wrapped."""
+        for lines in paragraphs:
+            self._lines.append("")
+            if any(line.startswith(_AS_WRITTEN) for line in lines):
+                self._lines += map(printable, lines)
+            else:
+                self.paragraph(" ".join(lines))
 
     def usage(self, text: str) -> None:
         """Add a usage line; `text` does not include `Usage:`."""

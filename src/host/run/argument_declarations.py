@@ -15,7 +15,8 @@ TYPES = ("string", "integer", "number", "path", "file", "directory")
 COMPLETIONS = ("file", "directory", "none")
 
 _TEXTS = ("short", "complete", "env", "pattern")  # keys whose value must not be empty
-_FLAGS = ("required", "negatable", "secret")
+_FLAGS = ("required", "negatable", "secret", "passthrough")
+_NOT_PASSED_ON = ("type", "choices", "pattern", "secret", "default", "conflicts")
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _NAME = _LETTERS | frozenset("-_")
 _NOT_OF_FLAGS = ("type", "choices", "required", "complete", "pattern", "secret")
@@ -53,6 +54,23 @@ def read_declarations(
             if name not in found or name == argument.name:
                 raise fields.refused("conflicts", f'"{name}" is not the name of another argument')
     return tuple(found.values())
+
+
+def unchecked_arguments(declared: "Sequence[dict[str, Any]]") -> tuple[Argument, ...]:
+    """Return arguments that help pages and Tab show, but that no run checks.
+
+    Their names may have forms that `read_declarations` refuses, such as `-c`.
+    """
+    found = []
+    for keys in declared:
+        values: dict[str, Any] = dict.fromkeys(Argument.__annotations__, "")
+        is_flag = keys["name"].startswith("-") and not keys.get("value")
+        values |= {"default": None, "type": "" if is_flag else "string"}
+        values |= dict.fromkeys(_FLAGS, False)
+        values |= {"repeats": keys["name"].endswith(REPEATS), "conflicts": ()}
+        values |= {**keys, "choices": tuple(keys.get("choices", ()))}
+        found.append(Argument(**values))
+    return tuple(found)
 
 
 def _argument(fields: "Fields") -> Argument:
@@ -101,6 +119,12 @@ def _check_kind(argument: Argument, fields: "Fields") -> None:
         keys = _NOT_OF_FLAGS if argument.negatable else (*_NOT_OF_FLAGS, "default")
     elif argument.option:
         kind, keys = "an option with a value", ("negatable",)
+    if argument.passthrough:
+        if argument.option or not argument.repeats:
+            what = "only a positional argument that repeats can have this key"
+            raise fields.refused("passthrough", what)
+        kind = "an argument that passes words on"
+        keys += _NOT_PASSED_ON
     for key in keys:
         if fields.value(key) not in (None, False, []):
             raise fields.refused(key, f"{kind} cannot have this key")

@@ -49,6 +49,9 @@ def parse(
 class CommandLine:
     """A parsed command line; `texts` has the texts of each argument by the argument's name.
 
+    An argument with `passthrough` gets all words that follow the words of the positional
+    arguments before it.
+
     `loose` has the words that are neither options nor their values. `options` has each option
     under all its names. `names` has the name of each argument for messages: its own, or that of
     the caller's variable that sets it. `waiting` is an option whose value is missing at the end of
@@ -72,6 +75,10 @@ class CommandLine:
                 self.options[argument.short or argument.name] = argument
                 self.options[argument.negation or argument.name] = argument
         self.names = {one.name: one.bare_name for one in arguments}
+        positional = [argument for argument in arguments if not argument.option]
+        # The number of loose words after which every word is passed on, or -1.
+        passes_on = bool(positional) and positional[-1].passthrough
+        self.passed_after = len(positional) - 1 if passes_on else -1
         self.rest = list(args)[::-1]
         self.loose: list[str] = []
         self.texts: dict[str, list[str]] = {}
@@ -80,7 +87,13 @@ class CommandLine:
 
     def read(self) -> None:
         """Parse the options; all other words become `loose`. Options end at `--`."""
-        while self.rest:
+        while self.rest or self.passed_after == len(self.loose):
+            if self.passed_after == len(self.loose):
+                self.passed_after = -1
+                self.ended = True
+                self.loose += reversed(self.rest)
+                self.rest.clear()
+                return
             word = self.rest.pop()
             if word == "--":
                 self.ended = True

@@ -38,6 +38,7 @@ class Argument(Record):
     secret        whether its text is never shown
     effects       the effects of a run with this option: "read", "change", "destroy" or ""
     choices_from  the program in the command's folder that prints the choices, or ""
+    passthrough   whether it takes every further word unchecked, options included
     """
 
     name: str
@@ -57,6 +58,7 @@ class Argument(Record):
     secret: bool
     effects: str
     choices_from: str
+    passthrough: bool = False
 
     @property
     def option(self) -> bool:
@@ -163,6 +165,7 @@ def explanation(argument: Argument) -> str:
         (argument.pattern, f"matches {argument.pattern}"),
         (argument.secret, "secret"),
         (option and argument.repeats, "may be repeated"),
+        (argument.passthrough, "passed on unchecked, options included"),
         (argument.conflicts, f"not with {', '.join(argument.conflicts)}"),
         (argument.effects, f"effects: {argument.effects}"),
         (argument.env, f"env: {argument.env}"),

@@ -42,7 +42,7 @@ _DEFAULTS = (
     b'"path"',
     b"\\u",
 )  # parts of keys; \u may encode a letter
-_ALIASES = (b"aliases", b"\\u")
+_ALIASES = (b"alias", b"\\u")  # also @alias and alias=
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
 # folders instead of link counts would make a listing of 10,000 commands a fifth slower.
 _NO_SUBFOLDERS = 2
@@ -54,6 +54,7 @@ _NO_SCRIPTS = (  # documents and data are not scripts, even if they are executab
     *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
     *(".conf", ".env", ".lock", ".log"),
 )
+_NOT_FOR_BASH = (".ps1", ".bat", ".cmd", ".swift", ".applescript")  # commands only with a shebang
 
 
 def script_word(name: str) -> str:
@@ -91,12 +92,15 @@ def refusal(path: str, root: str) -> str:
             mode = posix.stat(path).st_mode
         if not _stat.S_ISREG(mode):
             return "it is not a regular file"
-        if mode & 0o111:
+        if mode & 0o111 and not path.endswith(_NOT_FOR_BASH):
             return ""
         with open(path, "rb", buffering=0) as file:
-            return "" if file.read(2) == b"#!" else "it is not executable and has no shebang"
+            has_shebang = file.read(2) == b"#!"
     except (OSError, ValueError) as failure:
         return getattr(failure, "strerror", None) or str(failure)
+    if not has_shebang and mode & 0o111:
+        return "bash cannot run a file of this type, and it has no shebang"
+    return "" if has_shebang else "it is not executable and has no shebang"
 
 
 class Node:

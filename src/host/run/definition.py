@@ -75,8 +75,10 @@ class Definition:
     default                in a category.json: the word of the category's default command
     is_script              whether the definition is in the script that runs
     allows_assistants      in a project.json: whether assistants may use the commands
-    usage                  the usage line in a script's comment
+    usage                  the lines of the usage in a script's comment
+    words                  a text in a script's comment that describes its arguments, or ""
     args                   the declared arguments, `Argument`s
+    shown_args             `args`, or the arguments that help and Tab show but no run checks
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
     effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
@@ -95,6 +97,7 @@ class Definition:
     project: "Project | None" = None
     written = ""
     usage = ""
+    words = ""
 
     def __init__(
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
@@ -144,6 +147,7 @@ class Definition:
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()
+        self.unchecked_args: tuple[Argument, ...] = ()
         if declared:
             from host.run.argument_declarations import read_declarations
 
@@ -189,6 +193,11 @@ class Definition:
             return self.own_requires
         needs = {need.program: need for one in self.chain for need in one.own_requires}
         return tuple(needs.values())
+
+    @property
+    def shown_args(self) -> "tuple[Argument, ...]":
+        """The arguments for help pages and Tab; a run checks them only if they are in `args`."""
+        return self.args or self.unchecked_args
 
     @property
     def is_script(self) -> bool:
@@ -269,11 +278,25 @@ def _read_script(path: str) -> Definition:
     from host.run.script_definition import ScriptComments
 
     script = ScriptComments(path)
+    unchecked: list[dict[str, Any]] = []
     try:
-        definition = Definition(path, Fields(path, script.values()), required=False)
+        values = script.values()
+        if not script.is_checked:
+            unchecked = values.pop("args", [])
+        definition = Definition(path, Fields(path, values), required=False)
     except DefinitionError as error:
-        raise DefinitionError(script.with_position(error.problem)) from None
+        if unchecked or not script.has_arguments:
+            raise DefinitionError(script.with_position(error.problem)) from None
+        # The dialect allows arguments that ours does not, such as an optional one before a
+        # required one.
+        unchecked = values.pop("args")
+        definition = Definition(path, Fields(path, values), required=False)
+    if unchecked:
+        from host.run.argument_declarations import unchecked_arguments
+
+        definition.unchecked_args = unchecked_arguments(unchecked)
     definition.usage = script.usage
+    definition.words = script.words
     definition.warnings = tuple([script.with_position(one) for one in definition.warnings])
     return definition
 

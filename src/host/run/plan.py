@@ -261,7 +261,7 @@ def find_run(
     for problem in definition.warnings:
         report(problem)
     file = check_runnable(match.words, definition)
-    if asks_help(arguments) and not _script_gets_help(definition, file):
+    if asks_help(arguments) and not _script_gets_help(definition, file, arguments[0]):
         return None
     return Run(
         match.words,
@@ -303,8 +303,8 @@ def _names_run(match: "Match", definition: "Definition", arguments: "Sequence[st
     return definition.compatible or not asks_help(arguments)  # help is shown on every system
 
 
-def _script_gets_help(definition: "Definition", file: str) -> bool:
-    """Return whether to pass `--help` to the script."""
+def _script_gets_help(definition: "Definition", file: str, word: str) -> bool:
+    """Return whether to pass `--help` or `-h` to the script."""
     from host.run.script_help import script_gets_help
 
     if not definition.help and definition.project is not None:
@@ -312,4 +312,4 @@ def _script_gets_help(definition: "Definition", file: str) -> bool:
 
         if not is_trusted(definition):
             return False  # an untrusted script is not searched for `--help`
-    return script_gets_help(definition, file)
+    return script_gets_help(definition, file, word)

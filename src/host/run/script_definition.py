@@ -15,24 +15,24 @@ from host.run.json_file import Fields, parse_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from typing import Any
+
+    from host.run.script_header import Header
 
 _MOST_READ = 16 * 1024  # bytes
 _MARKS = ("#", "//", "--", ";")
 _BEGIN, _END = "/// command", "///"
-_SUMMARIES = ("summary:", "description:", "mise description=", "[mise] description=", "@describe ")
-_NO_PROSE = (  # beginnings of lines that are for programs, not for people
-    *("!", "@", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "mise "),
-    *("[mise]", "eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:"),
-    "frozen_string",
-)
-_BLOCKS = {'"""': '"""', "'''": "'''", "/*": "*/"}  # delimiters of docstrings and block comments
-_LICENCE = ("copyright", "(c) ", "©", "spdx-", "license", "licence")
+_HEADERS = (*_MARKS, '"""', "'''", "/*", "<?php", "set ", "shopt ")  # beginnings of headers
 
 
 class ScriptComments:
     """The comments that define a command, in the script or binary at `path`.
+
+    usage        the lines of the script's usage
+    words        a free text that describes the arguments in place of declared ones, or ""
+    is_checked   whether a run checks the arguments that tags declare
+    has_arguments  whether tags declare arguments, and the block of JSON does not
+    ignored      the tags that have no equivalent
 
     Raises FileNotFoundError if the file is missing.
     """
@@ -43,7 +43,37 @@ class ScriptComments:
         lines = text.splitlines()
         self._path = path
         self._lines = lines if _BEGIN.encode() in content else []  # [] without a block of JSON
-        self._summary, self.usage = _described(lines)
+        self._header: Header | None = None
+        self._values: dict[str, Any] = {"description": ""}
+        self._effective: list[str] = []
+        self.usage = ""
+        self.words = ""
+        self.is_checked = True
+        self.has_arguments = False
+        self.ignored: list[str] = []
+        if _has_header(lines):
+            self._read_header(lines)
+
+    def _read_header(self, lines: "list[str]") -> None:
+        from host.run.script_header import Header
+
+        name = basename(self._path)
+        self._header = Header(lines, name)
+        self._values["description"] = self._header.description
+        self.usage = "\n".join(self._header.usage)
+        if not self._header.tags:
+            return
+        from host.run.script_tags import Tagged
+
+        tagged = Tagged(self._header.tags, name)
+        self._values |= tagged.values
+        self._effective = tagged.effective
+        self.words = tagged.usage
+        # argc's commands may also stand below the header.
+        has_commands = any(line.lstrip("#/ \t").startswith("@cmd") for line in lines)
+        self.is_checked = tagged.is_checked and not has_commands
+        self.has_arguments = "args" in tagged.values
+        self.ignored = tagged.ignored
 
     def values(self) -> "dict[str, Any]":
         """Return the keys and values of the definition. Raises DefinitionError."""
@@ -51,15 +81,24 @@ class ScriptComments:
         block = {}
         if text.strip():
             values = parse_json(self._path, text.encode("utf-8", "surrogatepass"))
-            block = Fields(self._path, values).values
-        name = basename(self._path)
-        return {"description": self._summary, **block, "name": None, "entrypoint": name}
+            fields = Fields(self._path, values)
+            block = {key: value for key, value in fields.values.items() if value is not None}
+        if "args" in block:
+            self.is_checked = True
+            self.has_arguments = False
+        return {**self._values, **block, "name": None, "entrypoint": basename(self._path)}
+
+    @property
+    def paragraphs(self) -> "list[list[str]]":
+        """The lines of the header for a help page that begins with the description."""
+        return self._header.paragraphs(self._values["description"]) if self._header else []
 
     @property
     def text(self) -> str:
-        """The text that defines the command: summary, usage and the block of JSON."""
-        block = [one.rstrip() for one in block_text(self._lines).splitlines() if one.strip()]
-        return "\n".join([self._summary, self.usage, *block])
+        """The text that defines the command: summary, usage, effective tags, the block of JSON."""
+        block = [line.rstrip() for line in block_text(self._lines).splitlines() if line.strip()]
+        summary = self._values["description"]
+        return "\n".join([summary, self.usage, *self._effective, *block])
 
     def with_position(self, problem: Problem) -> Problem:
         """Return `problem` with the line and column of its key in the script."""
@@ -107,57 +146,18 @@ def _head(path: str) -> bytes:
         return b""  # starting the script reports the error
 
 
+def _has_header(lines: "list[str]") -> bool:
+    """Return whether the first line below the shebang can belong to a header."""
+    for line in lines:
+        bare = line.lstrip()
+        if bare and not bare.startswith("#!"):
+            return bare.startswith(_HEADERS) or "=" in bare
+    return False
+
+
 def _comment(line: str) -> tuple[str, str]:
     """Return the mark and text of a comment, or "" and the whole line if it is not a comment."""
     bare = line.lstrip()
-    mark = next((one for one in _MARKS if bare.startswith(one)), "")
+    mark = next((mark for mark in _MARKS if bare.startswith(mark)), "")
     text = bare.removeprefix(mark)
     return mark, text.removeprefix(" ") if mark else line
-
-
-def _described(lines: "list[str]") -> tuple[str, str]:
-    """Return the summary and the usage in the first comments of a script; each may be ""."""
-    summary = usage = prose = before = ""
-    in_licence = False
-    for text in _first_comments(lines):
-        low = text.lower()
-        key, sign, value = text.partition("=")
-        has_words = any(map(str.isalnum, text))
-        if not has_words or low.startswith(_LICENCE):
-            in_licence = has_words and not low.startswith("spdx-")  # an SPDX tag has one line
-        elif start := next((one for one in _SUMMARIES if low.startswith(one)), ""):
-            summary = summary or text[len(start) :].strip().strip("\"'")
-        elif sign and ":" in key and " " not in key:  # a tag such as `tool:summary=…`
-            summary = summary or (value.strip().strip("\"'") if key.endswith(":summary") else "")
-        elif low.startswith("usage:") or before == "usage:":
-            usage = usage or (text if before == "usage:" else text[6:].strip())
-        elif not (prose or in_licence or low.startswith(_NO_PROSE)):
-            prose = text
-        before = low
-    return summary or prose, usage
-
-
-def _first_comments(lines: "list[str]") -> "Iterator[str]":
-    """Yield the texts of the comments and the docstring above a script's first line of code.
-
-    A blank line between comments yields "". Blank lines in docstrings and block comments are left
-    out, so that a licence stays one paragraph. Metadata (`# /// script`) is also left out.
-    """
-    in_block, end = False, ""
-    for number, line in enumerate(lines):
-        start = next((one for one in _BLOCKS if not end and line.startswith(one)), "")
-        mark, text = _comment(line)
-        if start or end:
-            end = end or _BLOCKS[start]
-            inside, closed, _ = line.removeprefix(start).partition(end)
-            yield from [""] if start else []
-            yield from filter(None, [inside.strip("* \t")])
-            end = "" if closed else end
-        elif mark and text.startswith("///"):
-            in_block = text.strip() != _END
-        elif in_block or (number == 0 and line.startswith("#!")) or line.startswith("<?php"):
-            continue
-        elif mark or not line.strip():
-            yield text.lstrip("#/;").strip()
-        else:
-            return

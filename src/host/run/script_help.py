@@ -12,24 +12,30 @@ _TEXT = rb"""("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')"""
 _HASH = rb"(?<![^\s;&|()])#[^\n]*"  # a comment's # starts a word, unlike $# and ${#x}
 _DASHES = rb"(\[\[.*?(?:\]\]|\Z))|--\[\[.*?(?:\]\]|\Z)|--[^\n]*"
 _SLASHES = rb"(`(?:\\.|[^`\\])*`)|/\*.*?(?:\*/|\Z)|//[^\n]*"
+_SHORT = rb"""(?m)(?:^|[|(]|\bin|;;)[ \t]*(["']?)-h\1[ \t]*[|)]"""  # a pattern of `case`
+_GETOPTS = rb"""\bgetopts[ \t]+["']?([A-Za-z0-9:?]+)"""
 _SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
 _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
 
-def script_gets_help(definition: Definition, file: str) -> bool:
-    """Return whether `--help` as the only argument runs the command and shows no generated page.
+def script_gets_help(definition: Definition, file: str, word: str = "--help") -> bool:
+    """Return whether `word` as the only argument runs the command and shows no generated page.
 
-    `file` is the path of the command's entrypoint, or "" for a Python reference.
+    `file` is the path of the command's entrypoint, or "" for a Python reference. `word` is
+    `--help` or `-h`.
     """
     if definition.help:
         return definition.help == "script"
     if definition.sudo or definition.confirm or definition.effects == "destroy":
         return False
-    return not file or handles_help(file)
+    return not file or handles_help(file, word)
 
 
-def handles_help(file: str) -> bool:
-    """Return whether a script or binary seems to handle `--help`, judged by its first 64 KiB."""
+def handles_help(file: str, word: str = "--help") -> bool:
+    """Return whether a script or binary seems to handle `word`, judged by its first 64 KiB.
+
+    A script that handles `--help` is taken to handle `-h`, but not the other way round.
+    """
     if not is_file(file):
         return False
     try:
@@ -43,7 +49,8 @@ def handles_help(file: str) -> bool:
     is_python = extension == "py" or re.search(rb"python|pypy|uv run", shebang)
     if is_python and re.search(_IMPORT, content):
         return True
-    if b"--help" not in content or b"\0" in content:
+    may_be_short = word == "-h" and (b"-h" in content or b"getopts" in content)
+    if b"\0" in content or not (may_be_short or b"--help" in content):
         return b"--help" in content
     comments = _HASH
     if extension in _SLASH_LANGUAGES or any(one in shebang for one in _SLASH_INTERPRETERS):
@@ -54,4 +61,11 @@ def handles_help(file: str) -> bool:
         _TEXT + b"|" + comments, lambda found: found[0] if found.lastindex else b"", content,
         flags=re.DOTALL,
     )  # fmt: skip
+    if word == "-h" and (re.search(_SHORT, code) or _in_getopts(code)):
+        return True
     return b"--help" in code
+
+
+def _in_getopts(code: bytes) -> bool:
+    """Return whether a `getopts` has the option `h` without a value."""
+    return any(re.search(rb"h(?!:)", options[1]) for options in re.finditer(_GETOPTS, code))

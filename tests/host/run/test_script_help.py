@@ -51,6 +51,38 @@ def test_what_handles_help(tmp_path: Path, name: str, text: str, handles: bool) 
     assert handles_help(str(tmp_path / name)) is handles
 
 
+# The text of a script, and whether it handles -h itself.
+SHORT = {
+    "getopts": ('while getopts "ab:h" o; do :; done\n', True),
+    "getopts without quotes": ("while getopts :hv o; do :; done\n", True),
+    "an h with a value": ('while getopts "abh:" o; do :; done\n', False),
+    "no h": ('while getopts "ab" o; do :; done\n', False),
+    "a case": ("case $1 in\n  -h) usage ;;\nesac\n", True),
+    "an alternative": ("case $1 in\n  -h|help) usage ;;\nesac\n", True),
+    "a last alternative": ("case $1 in help | -h ) usage ;; esac\n", True),
+    "a quoted pattern": ("case $1 in\n  '-h') usage ;;\nesac\n", True),
+    "--help only": ("[ $1 = --help ]\n", True),
+    "a comment": ("# -h) is for help\nrun\n", False),
+    "another option": ("ls -h | grep x; ls -ah)\n", False),
+}
+
+
+@pytest.mark.parametrize(("text", "handles"), SHORT.values(), ids=SHORT)
+def test_what_handles_a_lone_h(tmp_path: Path, text: str, handles: bool) -> None:
+    (tmp_path / "main.sh").write_text(text)
+    assert handles_help(str(tmp_path / "main.sh"), "-h") is handles
+
+
+def test_a_lone_h_reaches_a_script_that_handles_it(install: Install) -> None:
+    standup = "#!/bin/bash\nwhile getopts 'ah' o; do echo \"got $o\"; done\n"
+    made = install({"commands/standup": standup, "commands/quiet": SILENT})
+    assert made.run("standup", "-h").all == (0, "got h\n", "")
+    page = made.run("standup", "--help").stdout
+    assert page.startswith("standup\n")
+    assert page.endswith("The script has its own help: cli standup -h\n")
+    assert made.run("quiet", "-h").stdout.startswith("quiet\n")
+
+
 def test_what_is_no_file_handles_nothing(tmp_path: Path) -> None:
     assert not handles_help(str(tmp_path))
     assert not handles_help(str(tmp_path / "none"))

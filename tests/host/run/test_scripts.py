@@ -35,6 +35,8 @@ ACCEPTED = {
     "plain text with an extension": ("db.sh", "true\n", 0o644, ""),
     "document": ("db.md", "#!/bin/sh\n", 0o755, ""),
     "data": ("db.conf", "#!/bin/sh\n", 0o755, ""),
+    "for another shell": ("db.ps1", "Get-Item\n", 0o755, ""),
+    "for another shell, with a shebang": ("db.v2.swift", "#!/bin/sh\n", 0o755, "db.v2.swift"),
     "private": ("_db.sh", "#!/bin/sh\n", 0o755, ""),
     "hidden": (".db.sh", "#!/bin/sh\n", 0o755, ""),
     "no word": ("d b.sh", "#!/bin/sh\n", 0o755, ""),
@@ -49,7 +51,7 @@ def test_which_files_are_commands(
     (tmp_path / name).chmod(mode)
     for listed in (False, True):
         node = FolderNode(Tree(str(tmp_path), scripts={}))
-        words = [*node.inside()] if listed else ["db", "db.v2", "db.conf"]
+        words = [*node.inside()] if listed else ["db", "db.v2", "db.conf", "db.v2.swift", "db.ps1"]
         found = {one: inner.command() for one in words if (inner := node.enter(one))}
         runs = [one for one, definition in found.items() if definition and definition.entrypoint]
         assert runs == [*found] == [word] * bool(word)
@@ -147,7 +149,7 @@ def test_the_description_in_a_comment(tmp_path: Path, text: str, description: st
 
 USAGES = {
     "in a comment": ("#!/bin/sh\n# Copy it.\n# usage: db [x]\n", "db [x]"),
-    "on the next line": ("#!/bin/sh\n# Copy it.\n# Usage:\n#   db x\n#   db y\n", "db x"),
+    "on the next line": ("#!/bin/sh\n# Copy it.\n# Usage:\n#   db x\n#   db y\n", "db x\ndb y"),
     "in a docstring": ('#!/usr/bin/env python3\n"""Copy it.\n\nUsage: db x\n"""\n', "db x"),
 }
 

@@ -1,0 +1,158 @@
+"""Read the notation of argc for parameters: `@option -t --tries=3 <NUM> Set the retries`.
+
+https://github.com/sigoden/argc, "Specification". A run loads this module only for such a script.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
+_MANY = "*+"
+_SEPARATORS = ",:@|/"
+_PLACES = {"FILE": "file", "PATH": "file", "DIR": "directory"}
+
+
+class Parameter:
+    """One parameter: its keys as in the `args` of a command.json, and whether they say it all.
+
+    `exact` is false if argc accepts or refuses words that these keys do not: such a parameter is
+    only for help pages and Tab.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        self.keys: dict[str, Any] = {}
+        self.exact = True
+        self._kind = kind
+        self._rest = text.strip()
+        self._read_names()
+        self._read_modifier()
+        self._read_value()
+        self._rest = self._rest.strip()
+        self._read_variable()
+        self._read_notations()
+        if self._rest:
+            self.keys["description"] = self._rest
+        if kind == "option" and "value" not in self.keys:
+            self.keys["value"] = self.keys["name"].lstrip("-").upper()
+
+    @property
+    def is_valid(self) -> bool:
+        return bool(self.keys["name"].strip("-."))
+
+    def _take(self, allowed: str) -> str:
+        """Take the longest beginning of the rest that has only `allowed` characters."""
+        count = 0
+        while count < len(self._rest) and self._rest[count] in allowed:
+            count += 1
+        taken = self._rest[:count]
+        self._rest = self._rest[count:]
+        return taken
+
+    def _read_names(self) -> None:
+        if self._kind == "arg":
+            self.keys["name"] = self._take(_LETTERS)
+            return
+        names: list[str] = []
+        while self._rest.startswith(("-", "+")) and len(names) < 2:
+            sign = self._rest[0]
+            self._rest = self._rest[1:]
+            names.append(sign + self._take(_LETTERS))
+            following = self._rest.lstrip()
+            if following == self._rest or not following.startswith(("-", "+")):
+                break
+            self._rest = following
+        long = names[-1] if names else ""
+        self.keys["name"] = long
+        if len(names) > 1:
+            self.keys["short"] = names[0]
+        # Words such as `-c` alone, `-fa`, `+c` and `-X-` have no equivalent.
+        is_long = long.startswith("--") and not long.endswith("-")
+        has_short = len(names) < 2 or (len(names[0]) == 2 and names[0][0] == "-")
+        self.exact = is_long and has_short
+
+    def _read_modifier(self) -> None:
+        mark = self._rest[:1]
+        if mark == "!":
+            self.keys["required"] = True
+        elif mark and mark in _MANY:
+            self._set_repeats()
+            if mark == "+":
+                self.keys["required"] = True
+            if self._rest[1:2] and self._rest[1] in _SEPARATORS:
+                self._rest = self._rest[1:]
+                self.keys["separator"] = True
+        elif mark == "~":
+            if self._kind == "arg":
+                self._set_repeats()
+                self.keys["passthrough"] = True
+            else:
+                self.exact = False
+        elif mark == ":":  # `--follow:` takes only `--follow=value`
+            self.exact = False
+        else:
+            return
+        self._rest = self._rest[1:]
+
+    def _set_repeats(self) -> None:
+        if self._kind == "arg":
+            self.keys["name"] += "..."
+        elif self._kind == "option":
+            self.keys["repeats"] = True
+
+    def _read_value(self) -> None:
+        has_separator = self.keys.pop("separator", False)
+        if self._rest.startswith("="):
+            self._rest = self._rest[1:]
+            default = self._take_value()
+            if not default.startswith("`"):  # a function computes it
+                self.keys["default"] = default
+        elif self._rest.startswith("["):
+            inside, closed, rest = self._rest[1:].partition("]")
+            if not closed:
+                self.exact = False
+                return
+            self._rest = rest
+            if inside.startswith(("`", "?`")):
+                return  # a function of the script prints them, and the script checks them
+            choices = inside.removeprefix("=").split("|")
+            self.keys["choices"] = choices
+            if inside.startswith("="):
+                self.keys["default"] = choices[0]
+            if has_separator:  # one word has several values
+                self.exact = False
+
+    def _take_value(self) -> str:
+        quote = self._rest[:1]
+        if quote and quote in "\"'`":
+            inside, _, self._rest = self._rest[1:].partition(quote)
+            return f"`{inside}" if quote == "`" else inside
+        value, _, self._rest = self._rest.partition(" ")
+        return value
+
+    def _read_variable(self) -> None:
+        if not self._rest.startswith("$"):
+            return
+        word, _, rest = self._rest.partition(" ")
+        self._rest = rest.strip()
+        own = self.keys["name"].lstrip("-").removesuffix("...").replace("-", "_").upper()
+        self.keys["env"] = own if word == "$$" else word[1:]
+
+    def _read_notations(self) -> None:
+        count = 0
+        while self._rest.startswith("<"):
+            inside, closed, rest = self._rest[1:].partition(">")
+            if not closed:
+                return
+            self._rest = rest.strip()
+            count += 1
+            if inside.endswith(("*", "+", "?")):
+                self.exact = False
+                inside = inside[:-1]
+            place = _PLACES.get(inside)
+            if place:
+                self.keys["complete"] = place
+            if self._kind == "option" and count == 1:
+                self.keys["value"] = inside
+        if count > 1:  # the option takes several words
+            self.exact = False

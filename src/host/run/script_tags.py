@@ -1,0 +1,310 @@
+"""The meaning of the tags in a script's header: one table for all dialects.
+
+A dialect is the notation of another tool. `host.run.script_header` finds the tags; here, each gets
+a key of command.json, or is ignored. A tag never makes a definition invalid: a value that the key
+does not accept is ignored, too. A run loads this module only for a script with tags.
+"""
+
+from host.errors import DefinitionError
+from host.run.definition import is_word
+from host.run.expand import is_name
+from host.run.json_file import parse_json
+from host.run.script_header import ARGC, MISE, SUB, USAGE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from host.run.script_header import Tag
+
+RAYCAST = "raycast"
+OMARCHY = "omarchy"  # PREFIX:key=value, whatever the prefix
+
+# The key that each tag means. `args` collects arguments, and `usage` is a free text for them.
+TAGS = {
+    (SUB, "summary"): "description",
+    (SUB, "description"): "description",
+    (RAYCAST, "description"): "description",  # of every @WORD.description
+    (RAYCAST, "title"): "title",  # the description if there is no other
+    (RAYCAST, "argument1"): "args",
+    (RAYCAST, "argument2"): "args",
+    (RAYCAST, "argument3"): "args",
+    (RAYCAST, "needsConfirmation"): "confirm",
+    (ARGC, "describe"): "description",
+    (ARGC, "arg"): "args",
+    (ARGC, "option"): "args",
+    (ARGC, "flag"): "args",
+    (ARGC, "alias"): "aliases",
+    (ARGC, "env"): "required_envs",
+    (ARGC, "meta"): "requires",  # `require-tools`; `version` adds the option --version
+    (MISE, "description"): "description",
+    (MISE, "alias"): "aliases",
+    (MISE, "aliases"): "aliases",
+    (MISE, "hide"): "hidden",
+    (MISE, "confirm"): "confirm",
+    (USAGE, "about"): "description",
+    (USAGE, "arg"): "args",
+    (USAGE, "flag"): "args",
+    (OMARCHY, "summary"): "description",
+    (OMARCHY, "args"): "usage",
+    (OMARCHY, "examples"): "examples",
+    (OMARCHY, "alias"): "aliases",
+    (OMARCHY, "aliases"): "aliases",
+    (OMARCHY, "group"): "group",
+    (OMARCHY, "hidden"): "hidden",
+    (OMARCHY, "requires-sudo"): "sudo",
+}
+_OF_OTHERS = (SUB, ARGC, MISE, USAGE)  # other dialects have the names of their tags' prefixes
+
+
+class Tagged:
+    """What the tags of a header mean.
+
+    values      keys of a command.json; `args` has the arguments
+    is_checked  whether a run checks the arguments; if not, they are only for pages and Tab
+    usage       a free text that describes the arguments, or ""
+    effective   the tags that have an effect, as text
+    ignored     the names of the tags without one, such as "@raycast.icon"
+    """
+
+    def __init__(self, tags: "Sequence[Tag]", file_name: str) -> None:
+        self.values: dict[str, Any] = {}
+        self.is_checked = True
+        self.usage = ""
+        self.effective: list[str] = []
+        self.ignored: list[str] = []
+        self._word = file_name.rpartition(".")[0] or file_name
+        self._title = ""
+        self._arguments: dict[str, dict[str, Any]] = {}  # by name
+        documents = [value for dialect, _, value in tags if dialect == USAGE]
+        # Another tool's summary is more exact than a line `Description:`.
+        for tag in sorted(tags, key=lambda tag: tag[0] == SUB):
+            if tag[0] != USAGE:
+                self._read(*tag)
+        if documents:
+            self._read_usage("\n".join(documents))
+        if self._title:
+            self.values.setdefault("description", self._title)
+        if self._arguments:
+            self.values["args"] = [*self._arguments.values()]
+
+    def _read(self, dialect: str, name: str, value: str) -> None:
+        if (dialect, name) == (ARGC, "cmd"):
+            self.is_checked = False
+            return
+        key = _key_of(dialect, name)
+        taken = False
+        if key == "args":
+            taken = self._add_argument(dialect, name, value)
+        elif key:
+            text = _text(value)
+            taken = getattr(self, f"_set_{key}")(text, name)
+        label = _label(dialect, name)
+        if taken:
+            self.effective.append(f"{label} {value}".strip())
+        else:
+            self.ignored.append(
+                f"{label} {value.split(maxsplit=1)[0]}" if name == "meta" and value else label
+            )
+
+    # Each method sets a key, and returns whether the value has an effect.
+
+    def _set_description(self, value: "Any", _name: str) -> bool:
+        if not isinstance(value, str) or not value or "description" in self.values:
+            return False
+        self.values["description"] = value
+        return True
+
+    def _set_title(self, value: "Any", _name: str) -> bool:
+        self._title = str(value)
+        return self._title != ""
+
+    def _set_usage(self, value: "Any", _name: str) -> bool:
+        self.usage = str(value)
+        return self.usage != ""
+
+    def _set_group(self, value: "Any", _name: str) -> bool:
+        return self._set_text("group", value)
+
+    def _set_text(self, key: str, value: "Any") -> bool:
+        if not isinstance(value, str) or not value:
+            return False
+        self.values[key] = value
+        return True
+
+    def _set_hidden(self, value: "Any", _name: str) -> bool:
+        self.values["hidden"] = value in (True, "true")
+        return True
+
+    def _set_sudo(self, value: "Any", _name: str) -> bool:
+        self.values["sudo"] = value in (True, "true")
+        return True
+
+    def _set_confirm(self, value: "Any", name: str) -> bool:
+        if name == "needsConfirmation":
+            if value not in (True, "true"):
+                return False
+            value = f"Run {self._title or self._word}?"
+        return self._set_text("confirm", value)
+
+    def _set_examples(self, value: "Any", _name: str) -> bool:
+        lines = [part.strip() for part in str(value).split("|")] if value else []
+        if " | " in str(value):
+            lines = [part.strip() for part in str(value).split(" | ")]
+        examples = self.values.setdefault("examples", [])
+        examples += [{"command": line} for line in lines if line]
+        return bool(lines)
+
+    def _set_aliases(self, value: "Any", name: str) -> bool:
+        """Add aliases: words, or routes of words below a program, such as `omarchy screenshot`."""
+        texts = (
+            value
+            if isinstance(value, list)
+            else str(value).split("|" if "|" in str(value) else ",")
+        )
+        aliases = self.values.setdefault("aliases", [])
+        for text in texts:
+            words = str(text).split()
+            alias = "-".join(words[1:] or words)
+            if is_word(alias) and alias not in aliases:
+                aliases.append(alias)
+        return bool(aliases) and name != ""
+
+    def _set_required_envs(self, value: "Any", _name: str) -> bool:
+        """Add a variable of argc's `@env NAME!`; only `!` has an equivalent."""
+        name, mark, _ = str(value).partition("!")
+        if not mark or not is_name(name):
+            return False
+        self.values.setdefault("required_envs", []).append(name)
+        return True
+
+    def _set_requires(self, value: "Any", _name: str) -> bool:
+        """Read argc's `@meta require-tools` and `@meta version`."""
+        key, *words = str(value).split()
+        if key == "version":
+            about = {"description": "Print the version."}
+            self._add({"name": "--version", "short": "-V", **about})
+            return True
+        programs = [word for word in words if is_word(word)]
+        if key != "require-tools" or not programs:
+            return False
+        self.values.setdefault("requires", []).extend(programs)
+        return True
+
+    def _add_argument(self, dialect: str, name: str, value: str) -> bool:
+        if dialect == ARGC:
+            from host.run.argc_notation import Parameter
+
+            parameter = Parameter(name, value)
+            if not parameter.is_valid:
+                self.is_checked = False
+                return False
+            self.is_checked = self.is_checked and parameter.exact
+            self._add(parameter.keys)
+            return True
+        keys = _raycast_argument(name, _parsed(value))
+        if keys is None:
+            self.is_checked = False
+            return False
+        if keys.pop("secret", False):
+            # The script reads the password from its words; a prompt would only set ARG_….
+            self.is_checked = False
+        if keys["name"] in self._arguments:
+            keys["name"] = name
+        self._add(keys)
+        return True
+
+    def _add(self, keys: "dict[str, Any]") -> None:
+        if keys["name"] in self._arguments:
+            self.is_checked = False
+        self._arguments[keys["name"]] = keys
+
+    def _read_usage(self, document: str) -> None:
+        """Read the lines of usage, which are one document."""
+        from host.run.usage_notation import argument_of, nodes_of
+
+        for node in nodes_of(document):
+            label = f"#USAGE {node.name}"
+            if node.name == "cmd":
+                self.is_checked = False
+            key = TAGS.get((USAGE, node.name))
+            if key == "args" and node.values:
+                keys, exact = argument_of(node)
+                if keys["name"].strip("-."):
+                    self.is_checked = self.is_checked and exact
+                    self._add(keys)
+            elif key != "description" or not self._set_description(
+                node.values[:1] and node.values[0], ""
+            ):
+                self.ignored.append(label)
+        self.effective.append(document)
+
+
+def _key_of(dialect: str, name: str) -> str:
+    """Return the key that a tag means, or ""."""
+    if dialect in _OF_OTHERS:
+        return TAGS.get((dialect, name), "")
+    return TAGS.get((RAYCAST, name), "") or TAGS.get((OMARCHY, name), "")
+
+
+def _label(dialect: str, name: str) -> str:
+    """Return a tag as people know it."""
+    labels = {SUB: f"{name.capitalize()}:", ARGC: f"@{name}", MISE: f"#MISE {name}"}
+    if dialect in labels:
+        return labels[dialect]
+    return (
+        f"@{dialect}.{name}"
+        if (RAYCAST, name) in TAGS or dialect == RAYCAST
+        else f"{dialect}:{name}"
+    )
+
+
+def _text(value: str) -> "Any":
+    """Return a value without quotes around all of it; arrays, true and false are parsed."""
+    if value[:1] in ('"', "[") or value in ("true", "false"):
+        parsed = _parsed(value)
+        if parsed is not None:
+            return parsed
+    quote = value[:1]
+    inside = value[1:-1]
+    if (
+        quote in ("'", '"')
+        and quote
+        and value[-1:] == quote
+        and len(value) > 1
+        and quote not in inside
+    ):
+        return inside
+    return value
+
+
+def _parsed(value: str) -> "Any":
+    """Return the value of a text in JSON, or None if it is not JSON."""
+    try:
+        return parse_json("", value.encode("utf-8", "surrogatepass"))
+    except DefinitionError:
+        return None
+
+
+def _raycast_argument(tag: str, values: "Any") -> "dict[str, Any] | None":
+    """Return the keys of a Raycast argument, a JSON object; None if it has no equivalent."""
+    if not isinstance(values, dict):
+        return None
+    placeholder = str(values.get("placeholder") or "").strip()
+    kept = [sign if sign.isascii() and sign.isalnum() else " " for sign in placeholder.lower()]
+    name = "-".join("".join(kept).split())
+    is_slug = name != "" and placeholder.isascii()
+    keys: dict[str, Any] = {"name": name if is_slug else tag}
+    if placeholder and placeholder.lower() != name:
+        keys["description"] = placeholder
+    if values.get("optional") is not True:
+        keys["required"] = True
+    if values.get("type") == "password" or values.get("secure") is True:
+        keys["secret"] = True
+    data = values.get("data")
+    if isinstance(data, list):
+        choices = [str(item.get("value")) for item in data if isinstance(item, dict)]
+        if choices:
+            keys["choices"] = choices
+    return keys
