@@ -14,6 +14,7 @@ from host.run.json_file import Fields
 from testing.installation import command
 
 FORCE = {"name": "--force", "short": "-f"}
+REST = {"name": "rest...", "passthrough": True}
 COUNT = {"name": "--count", "short": "-n", "value": "N", "type": "integer", "default": "3"}
 TAG = {"name": "--tag", "short": "-t", "value": "TAG"}
 ENV = {"name": "env", "required": True, "choices": ["dev", "prod"]}
@@ -39,6 +40,15 @@ def variables(entries, *words):
 
 # What is declared, the words, and the variables without their ARG_.
 GIVEN = {
+    "all words passed on": ([FORCE, REST], ["--force", "--x", "--", "-f"],
+                            {"FORCE": "false", "REST_COUNT": "4", "REST_1": "--force",
+                             "REST_2": "--x", "REST_3": "--", "REST_4": "-f"}),
+    "words passed on behind another": ([FORCE, NAME, REST], ["-f", "a", "-f", "--x=1"],
+                                       {"FORCE": "true", "NAME": "a", "REST_COUNT": "2",
+                                        "REST_1": "-f", "REST_2": "--x=1"}),
+    "words passed on behind --": ([NAME, REST], ["--", "-a", "-b"],
+                                  {"NAME": "-a", "REST_COUNT": "1", "REST_1": "-b"}),
+    "nothing to pass on": ([NAME, REST], [], {"REST_COUNT": "0"}),
     "nothing": ([FORCE, COUNT, TAG, NAME, FILES], [],
                 {"FORCE": "false", "COUNT": "3", "FILES_COUNT": "0"}),
     "a flag": ([FORCE], ["--force"], {"FORCE": "true"}),
@@ -122,6 +132,8 @@ USAGE = "; usage: cli a b "
 
 # What is declared, the words, and the message behind "a b: ".
 REFUSED = {
+    "an option before words passed on": ([NAME, REST], ["--x", "a"], "unknown option --x" + USAGE
+                                         + "[name] [rest...]"),
     "missing word": ([ENV], [], f"env is missing{USAGE}<env>"),
     "missing of repeated": (
         [{"name": "x...", "required": True}], [], f"x is missing{USAGE}<x...>"
