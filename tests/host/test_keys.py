@@ -109,6 +109,8 @@ def object_with(kind: str, /, **values: Any) -> dict[str, Any]:
     made = {name: valid_value(kind, name) for name in described.required} | values
     if kind == "argument" and any(keys_of(kind)[name].only == "option" for name in values):
         return {**made, "name": "--force"}
+    if kind == "argument" and "passthrough" in values:
+        return {**made, "name": "files..."}
     return made
 
 
