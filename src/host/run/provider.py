@@ -3,8 +3,9 @@
 from host.errors import Problem, SourceError
 from host.run.expand import is_name
 from host.run.importing import complete_import_path, load_reference
-from host.run.supervise import limit_from, supervise_call
+from host.run.supervise import supervise_call
 from host.run.text import encode
+from host.run.watch import limit_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import posix
 from host.errors import DefinitionError, HostError, Problem, SourceError
 from host.run import Record, is_there, join, read_regular
 from host.run.importing import complete_import_path, load_reference
-from host.run.supervise import limit_from, supervise, supervise_call
+from host.run.supervise import supervise, supervise_call
 from host.run.text import decode
+from host.run.watch import limit_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,41 +1,25 @@
-"""Start a child process, bound its time and its output, pass on signals, and end all of it.
-
-There are three kinds of children, and one way to watch and to end them:
+"""Run a program or a function in a child process, within limits.
 
 supervise       runs a program and returns its output
 supervise_call  calls a function in a fork and returns its result
-read_report     runs a program that writes a report to a descriptor, as bash does for settings.conf
 
 A child gets a session of its own, so it has a process group that can be ended, and no terminal.
 A command of the user is not such a child: it keeps the terminal and the group of its caller.
 """
 
-import _signal  # not `signal`, which would import `enum`
 import posix
 
-from host.errors import HostError, SourceError
+from host.errors import HostError
 from host.run import Record, find_program
-from host.run.text import decode, encode, is_digits
+from host.run.text import decode, encode
+from host.run.watch import END, MOST_PRINTED, Watch, encoded, report_of, spawn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
     from typing import Any, Literal, NoReturn
 
-SETTINGS_SECONDS = 10.0
-SETTINGS_TIMEOUT = "CLI_SETTINGS_TIMEOUT"
-_LONGEST = 1_000_000.0  # seconds; poll accepts no more than 24 days
-
-END = b"\0\0"  # the last bytes of a report
-REPORT_DESCRIPTOR = 250  # above the descriptors that scripts use, and below usual limits
-
-_GRACE_SECONDS = 0.2  # the time between SIGTERM and SIGKILL
-_TICK = 0.02  # seconds between looks at a child, on a system that cannot report its end
-_ENDINGS = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP)
-_CHUNK = 1 << 16
-_MOST_LEFT = 1 << 20  # bytes that a pipe may still contain when the child has ended
 _MOST_KEPT = 1 << 20  # bytes of stderr
-_MOST_PRINTED = 1 << 30
 
 
 class Ending(Record):
@@ -72,7 +56,7 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
     environ: "Mapping[str, str] | None",
     seconds: float,
     *,
-    most: int = _MOST_PRINTED,
+    most: int = MOST_PRINTED,
     given: "bytes | None" = b"",
     stderr: "Literal['return', 'drop', 'show', 'stdout']" = "return",
     directory: "str | None" = None,
@@ -116,14 +100,14 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
         nonlocal child
         errors_or_stdout = stdout if stderr == "stdout" else errors
         if directory is None and not held:
-            return _spawn(path, argv, environ, (stdin, stdout, errors_or_stdout), own_session)
+            return spawn(path, argv, environ, (stdin, stdout, errors_or_stdout), own_session)
         from subprocess import Popen
 
         child = Popen(
             [encode(word) for word in argv],
             executable=encode(path),
             cwd=directory,
-            env=_encoded(environ),
+            env=encoded(environ),
             stdin=stdin,
             stdout=stdout,
             stderr=errors_or_stdout,
@@ -133,7 +117,7 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
         return int(child.pid)
 
     try:
-        watch = _Watch(seconds, most, keeps_background=keeps_background)
+        watch = Watch(seconds, most, keeps_background=keeps_background)
         status, printed, limit = watch.run(start)
         if child is not None:
             child.returncode = status  # it has been waited for
@@ -162,7 +146,7 @@ def supervise_call(
     def start(report: int) -> int:
         return posix.fork() or _call(report, function, keeps_terminal)
 
-    report = _report(start, seconds)
+    report = report_of(start, seconds)
     try:
         reason, answer = marshal.loads(bytes.fromhex(report.decode()))  # noqa: S302 - our child's
     except (ValueError, EOFError, TypeError):  # the report is missing or damaged
@@ -170,67 +154,6 @@ def supervise_call(
     if reason:
         raise ChildProcessError(reason)
     return answer
-
-
-def read_report(argv: "Sequence[str]", environ: "Mapping[str, str]", seconds: float) -> bytes:
-    """Start a program and return its report, or b"" if it ends without one.
-
-    The program writes the report and END to REPORT_DESCRIPTOR. Its stdin is empty, and its stdout
-    goes to stderr. Raises TimeoutError, and OSError if the program cannot start.
-    """
-
-    def start(report: int) -> int:
-        nothing = posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)
-        try:
-            return _spawn(argv[0], argv, environ, (nothing, 2, None), True, report)
-        finally:
-            posix.close(nothing)
-
-    return _report(start, seconds)
-
-
-def limit_from(
-    environ: "Mapping[str, str]", variable: str = SETTINGS_TIMEOUT, usual: float = SETTINGS_SECONDS
-) -> float:
-    """Return the time limit in seconds that `variable` sets, by default `usual`.
-
-    Raises SourceError if the variable is not a number above 0.
-    """
-    text = environ.get(variable)
-    if not text:
-        return usual
-    seconds = float(text) if is_digits(text.replace(".", "", 1)) else 0.0
-    if not seconds:
-        raise SourceError(f"{variable}: expected a number of seconds above 0")
-    return min(seconds, _LONGEST)
-
-
-def _spawn(
-    path: str,
-    argv: "Sequence[str]",
-    environ: "Mapping[str, str]",
-    standard: "tuple[int | None, int | None, int | None]",
-    own_session: bool,
-    report: "int | None" = None,
-) -> int:
-    """Start a program with these standard descriptors (None: inherited); return its process id."""
-    actions = [
-        (posix.POSIX_SPAWN_DUP2, descriptor, target)
-        for target, descriptor in ((REPORT_DESCRIPTOR, report), *enumerate(standard))
-        if descriptor is not None
-    ]
-    return posix.posix_spawn(
-        path,
-        [encode(word) for word in argv],
-        _encoded(environ),
-        file_actions=actions,
-        setsid=own_session,  # a new session has its own process group and no terminal
-        setsigdef=[_signal.SIGPIPE, _signal.SIGXFSZ, _signal.SIGCHLD],
-    )
-
-
-def _encoded(environ: "Mapping[str, str]") -> "dict[bytes, bytes]":
-    return {encode(name): encode(value) for name, value in environ.items()}
 
 
 def _file(content: bytes = b"") -> "Any":
@@ -266,180 +189,3 @@ def _call(report: int, function: "Callable[[], Any]", keeps_terminal: bool) -> "
             answer = answer[posix.write(report, answer) :]
     finally:
         posix._exit(0)  # noqa: SLF001 - `function` may have replaced os._exit
-
-
-def _report(start: "Callable[[int], int]", seconds: float) -> bytes:
-    """Return the report of a child without END, or b"" if it has none. Raises TimeoutError."""
-    _, report, limit = _Watch(seconds, _MOST_PRINTED, is_report=True).run(start)
-    if limit:
-        raise TimeoutError(f"did not answer within {seconds:g} s")
-    return report.removesuffix(END) if report.endswith(END) else b""
-
-
-class _Watch:
-    """Watches one child, and ends it at a limit or when this process gets a signal."""
-
-    def __init__(
-        self, seconds: float, most: int, *, is_report: bool = False, keeps_background: bool = False
-    ) -> None:
-        self.seconds = seconds
-        self.most = most
-        self.is_report = is_report
-        self.keeps_background = keeps_background
-        self.pid = 0  # 0 until the child has started
-        self.status: int | None = None  # None until the child has been reaped
-        self.caught: list[int] = []
-
-    def run(self, start: "Callable[[int], int]") -> tuple[int, bytes, str]:
-        """Start a child by calling `start` with the descriptor to which it writes.
-
-        Returns its exit status, its output, and the limit that ended it, or "".
-        """
-        reading, writing = posix.pipe()
-        handled = self._catch_signals()
-        output = bytearray()
-        is_done = False
-        limit = ""
-        try:
-            try:
-                self.pid = start(writing)
-            finally:
-                posix.close(writing)
-            for number in self.caught[:1]:  # a signal arrived while the child started
-                self._die_of(number, None)
-            limit = self._follow(reading, output)
-            is_done = output.endswith(END) if self.is_report else not limit
-        finally:
-            if self.pid and not (is_done and self.keeps_background):
-                self._end(gently=not is_done)
-            if self.pid:
-                self._wait()
-            posix.close(reading)
-            for number in handled:
-                _signal.signal(number, _signal.SIG_DFL)
-        return self.status or 0, bytes(output), limit
-
-    def _catch_signals(self) -> list[int]:
-        """Handle the signals that would end this process but not the child; return these."""
-        handled = []
-        try:
-            for number in _ENDINGS:
-                if _signal.getsignal(number) == _signal.SIG_DFL:
-                    _signal.signal(number, self._die_of)
-                    handled.append(number)
-        except ValueError:
-            pass  # not in the main thread, which alone can handle signals
-        return handled
-
-    def _die_of(self, number: int, _: object) -> None:
-        """End the child, then this process, with the signal `number`."""
-        self.caught.append(number)
-        if self.pid:
-            self._end(gently=True)
-            _signal.signal(number, _signal.SIG_DFL)
-            posix.kill(posix.getpid(), number)
-
-    def _follow(self, reading: int, output: bytearray) -> str:
-        """Read the child's output until it has ended or a limit is reached; return that limit."""
-        import select
-        import time
-
-        poll = select.poll()
-        poll.register(reading, select.POLLIN)
-        deadline = time.monotonic() + self.seconds
-        end = _end_descriptor(self.pid)
-        if end is not None:
-            poll.register(end, select.POLLIN)
-        is_open = True
-        try:
-            while (left := deadline - time.monotonic()) > 0:
-                wait = left if end is not None else min(left, _TICK)
-                ready = [descriptor for descriptor, _ in poll.poll(max(wait * 1000, 1))]
-                has_ended = self._has_ended()
-                if is_open and (reading in ready or has_ended):
-                    most = _MOST_LEFT if has_ended else _CHUNK
-                    is_open = self._read(reading, output, most)
-                    if len(output) > self.most:
-                        return "output"
-                    if self.is_report and (output.endswith(END) or not is_open):
-                        return ""
-                    if not is_open:
-                        poll.unregister(reading)
-                if has_ended:
-                    return ""
-            return "time"
-        finally:
-            if end is not None:
-                posix.close(end)
-
-    def _read(self, reading: int, output: bytearray, most: int) -> bool:
-        """Read what the pipe contains, at most `most` bytes; return whether it is still open."""
-        import select
-
-        poll = select.poll()
-        poll.register(reading, select.POLLIN)
-        size = len(output)
-        while len(output) - size < most and poll.poll(0):
-            chunk = posix.read(reading, _CHUNK)
-            if not chunk:
-                return False
-            output += chunk
-        return True
-
-    def _has_ended(self) -> bool:
-        """Return whether the child has ended.
-
-        If possible, it is not reaped yet, so that no other process can get its id.
-        """
-        try:
-            if hasattr(posix, "waitid"):
-                flags = posix.WEXITED | posix.WNOHANG | posix.WNOWAIT
-                return posix.waitid(posix.P_PID, self.pid, flags) is not None
-            self._wait(posix.WNOHANG)
-        except ChildProcessError:
-            return True  # this process ignores SIGCHLD, so the kernel has reaped the child
-        return self.status is not None
-
-    def _end(self, *, gently: bool) -> None:
-        """Kill the child and its process group.
-
-        With `gently`, the group gets SIGTERM first, so that a run that settings.conf has started
-        can end its own child. That child is in another session and would otherwise survive.
-        """
-        if gently:
-            import time
-
-            self._kill(_signal.SIGTERM)
-            time.sleep(_GRACE_SECONDS)
-        self._kill(_signal.SIGKILL)
-
-    def _kill(self, number: int) -> None:
-        try:
-            posix.killpg(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
-        try:
-            if self.status is None:  # a forked child may not have its own process group yet
-                posix.kill(self.pid, number)
-        except (ProcessLookupError, PermissionError):
-            pass
-
-    def _wait(self, flags: int = 0) -> None:
-        """Reap the child, if that has not happened, and keep its exit status."""
-        if self.status is not None:
-            return
-        try:
-            pid, status = posix.waitpid(self.pid, flags)
-        except ChildProcessError:
-            self.status = 0  # this process ignores SIGCHLD, so nobody knows the status
-            return
-        if pid:
-            self.status = posix.waitstatus_to_exitcode(status)
-
-
-def _end_descriptor(pid: int) -> "int | None":
-    """Return a descriptor that becomes readable when the process ends, or None without Linux."""
-    try:
-        return posix.pidfd_open(pid)
-    except (AttributeError, OSError):
-        return None

@@ -88,11 +88,10 @@ def test_it_works_in_a_thread_and_with_sigchld_ignored() -> None:
         signal.signal(signal.SIGCHLD, former)
 
 
-def test_without_pidfd_and_waitid_as_on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pidfd_as_on_macos(monkeypatch: pytest.MonkeyPatch) -> None:
     import posix
 
     monkeypatch.delattr(posix, "pidfd_open", raising=False)
-    monkeypatch.delattr(posix, "waitid", raising=False)
     assert shell("sleep 0.1; exit 4").why == "exit status 4"
     assert shell("sleep 60", 0.2).limit == "time"
     assert shell("sleep 0.1 & exec >&-; wait; exit 5").status == 5
