@@ -18,7 +18,7 @@ from host.run.installation import find_layout, open_installation, program_name
 from host.run.lock import read_lock
 from host.run.plan import Questions, Run, find_run
 from host.run.process import Exec
-from host.run.text import Messages, decode, encode, is_on
+from host.run.text import Messages, allows_questions, decode, encode, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         words, switches = options.words, options.switches
     safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
     assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
-    may_ask = not (is_on(environ.get("CLI_NO_INPUT")) or "--no-input" in switches)
+    may_ask = allows_questions(environ, no_input="--no-input" in switches)
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         installation = open_installation(layout, environ)
         lock = None if safe else read_lock(installation.locks, installation.key)
@@ -105,7 +105,15 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
 
-    session = Session(layout, environ, messages, safe=safe, assume_yes=assume_yes, start=start)
+    session = Session(
+        layout,
+        environ,
+        messages,
+        safe=safe,
+        assume_yes=assume_yes,
+        may_ask=may_ask,
+        start=start,
+    )
     return run_cli(session, options or GlobalOptions(tuple(words)))
 
 

@@ -21,8 +21,8 @@ from host.run.argument_parser import CommandLine, MissingArgumentsError, parse
 from host.run.installation import Layout
 from host.run.plan import find_named
 from host.run.process import ASSUME_YES, FRAMEWORK_NAMES, INNER_RUN, NO_INPUT, RUN, is_told
-from host.run.questions import is_attended, is_ci
-from host.run.text import Messages, is_on
+from host.run.questions import can_ask
+from host.run.text import Messages, allows_questions, is_on
 
 
 class Program:
@@ -121,8 +121,7 @@ class Program:
         `--no-input`, CLI_NO_INPUT and CI forbid all questions.
         """
         environ = self._session.environ
-        forbidden = is_told(NO_INPUT) or is_on(environ.get("CLI_NO_INPUT")) or is_ci(environ)
-        return not forbidden and is_attended()
+        return can_ask(may_ask=allows_questions(environ, no_input=is_told(NO_INPUT)))
 
     @property
     def executable(self) -> str:

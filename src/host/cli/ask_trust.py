@@ -11,7 +11,7 @@ from host.run import trust
 from host.run.catalog import Catalog
 from host.run.lock import Lock
 from host.run.projects import Project
-from host.run.questions import ask, is_attended
+from host.run.questions import ask, can_ask
 from host.run.replace_file import replace
 from host.run.text import decode, encode, printable
 
@@ -25,7 +25,7 @@ def ask_trust(
     commands of the project, and answering yes trusts all of their files. A later question shows
     only the changed files that take effect in this run, and answering yes trusts only these.
     """
-    if not may_ask or not is_attended():
+    if not can_ask(may_ask=may_ask):
         raise trust.not_trusted(project, program, words)
     if project.root in trust.read_trusted(project.environ):
         hashes = hashes_of(project, trust.files_of(project, file))

@@ -12,7 +12,7 @@ from host.run.argument_spec import Argument, explanation
 from host.run.definition import Definition
 from host.run.interrupts import RaisedInterrupts
 from host.run.nested import outer_runs
-from host.run.questions import is_attended
+from host.run.questions import can_ask
 from host.run.text import encode, printable
 
 
@@ -28,7 +28,7 @@ def ask_missing(
 
     Raises `missing` if no user can be asked, or if the user gives no answer.
     """
-    if not may_ask or environ.get("CI") or outer_runs(environ) or not is_attended():
+    if outer_runs(environ) or not can_ask(may_ask=may_ask):
         raise missing
     line = missing.line
     _say(f"{line.program}: {missing.what}")

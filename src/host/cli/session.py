@@ -42,7 +42,8 @@ class Session:
     """The caller's environment and the installation, whose parts are read on first access.
 
     `self` commands get the session as their first argument. `installation` and `lock` raise
-    HostError if the installation is missing or invalid. With `assume_yes`, no question is asked.
+    HostError if the installation is missing or invalid. With `assume_yes`, no question is asked;
+    without `may_ask`, every question has the result that it has without a terminal.
     If the installation and the lock have already been read, pass both as `start`.
     """
 
@@ -54,6 +55,7 @@ class Session:
         *,
         safe: bool,
         assume_yes: bool = False,
+        may_ask: bool = True,
         start: tuple[OpenInstallation, Lock] | None = None,
     ) -> None:
         self.layout = layout
@@ -61,8 +63,16 @@ class Session:
         self.messages = messages
         self.safe = safe
         self.assume_yes = assume_yes
+        self.may_ask = may_ask
         if start is not None:
             self.__dict__["installation"], self.__dict__["current_lock"] = start
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether a user can answer a question."""
+        from host.run.questions import can_ask
+
+        return can_ask(may_ask=self.may_ask)
 
     def show(self, text: str) -> None:
         """Write `text` to stdout unchanged, except characters that stdout cannot encode.

@@ -7,16 +7,17 @@ from host.run.text import decode, encode, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 _LONGEST_ANSWER = 1024  # bytes
+FORBIDDEN = "--no-input, CLI_NO_INPUT or CI forbids the question"
 
 
 def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True) -> None:
     """Ask whether to run a command. Raises NotConfirmedError unless the user agrees."""
     command = " ".join(words)
-    if not may_ask or not is_attended():
-        why = "there is no terminal to ask on" if may_ask else "--no-input forbids the question"
+    if not can_ask(may_ask=may_ask):
+        why = "there is no terminal to ask on" if may_ask else FORBIDDEN
         raise NotConfirmedError(
             f"{command}: needs confirmation, but {why}",
             f"to run it without the question: {program} --yes {command} …",
@@ -25,14 +26,14 @@ def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: boo
         raise NotConfirmedError(f"{command}: not confirmed; nothing was run")
 
 
-def is_ci(environ: "Mapping[str, str]") -> bool:
-    """Return whether CI is set, to anything but nothing, 0, false, no or off (any case)."""
-    return environ.get("CI", "").lower() not in ("", "0", "false", "no", "off")
+def can_ask(*, may_ask: bool) -> bool:
+    """Return whether a user can answer a question.
 
-
-def is_attended() -> bool:
-    """Return whether stdin and stderr are terminals, so that a user can answer."""
-    return os.isatty(0) and os.isatty(2)
+    All questions of the program follow this rule: nothing forbids them (`may_ask`, from
+    `allows_questions`), and stdin and stderr are terminals. In CI, a pseudo-terminal would wait for
+    an answer that nobody gives.
+    """
+    return may_ask and os.isatty(0) and os.isatty(2)
 
 
 def is_agreed(question: str) -> bool:

@@ -90,6 +90,19 @@ def is_on(value: str | None) -> bool:
     return value is not None and value.lower() in ("true", "1", "on")
 
 
+def is_ci(environ: "Mapping[str, str]") -> bool:
+    """Return whether CI is set, to anything but nothing, 0, false, no or off (any case)."""
+    return environ.get("CI", "").lower() not in ("", "0", "false", "no", "off")
+
+
+def allows_questions(environ: "Mapping[str, str]", *, no_input: bool = False) -> bool:
+    """Return whether nothing forbids questions: `--no-input` (`no_input`), CLI_NO_INPUT or CI.
+
+    A terminal is needed as well: see `can_ask` in host.run.questions.
+    """
+    return not (no_input or is_on(environ.get("CLI_NO_INPUT")) or is_ci(environ))
+
+
 def asks_help(args: "Sequence[str]") -> bool:
     """Return whether a command's only argument is `--help` or `-h`."""
     return len(args) == 1 and args[0] in ("--help", "-h")

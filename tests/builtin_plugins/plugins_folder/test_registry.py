@@ -24,8 +24,8 @@ FULL = {
     "name": "acme", "kind": "git", "source": "https://h.test/a", "version": "1.0",
     "description": "d", "directory": "in", "hooks": "h.py", "ref": "main",
     "commit": "0123456789abcdef0123", "sha256": None, "installedAt": "2026-01-01T00:00:00Z",
-    "enabled": False, "dev": False, "scripts": None, "path": ["bin"], "pinned": False, "unfinished": False,
-    "versions": [],
+    "enabled": False, "dev": False, "scripts": None, "path": ["bin"],
+    "pinned": False, "unfinished": False, "versions": [],
 }  # fmt: skip
 
 

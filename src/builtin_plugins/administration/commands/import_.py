@@ -49,7 +49,7 @@ def command(
     check_words(words)
     if tool.listing:
         question = f"Run {tool.name} to list the recipes of {path}?"
-        ask_to_continue(question, yes, f"{path}: nothing was imported", required=True)
+        ask_to_continue(session, question, yes, f"{path}: nothing was imported", required=True)
     recipes = recipes_in(path, tool, session.environ)
     if not recipes:
         raise OperationError(f"{path} contains no recipes")

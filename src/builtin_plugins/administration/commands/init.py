@@ -69,7 +69,7 @@ def command(
     usual = layout.default and (session.program, layout.root) == (program, str(root))
     start = link_on_path(launcher, session.environ, usual=usual)
     if start.is_linked:
-        offer_completion(program, session.environ)
+        offer_completion(session, program)
     if start.advice:
         session.messages.line(start.advice)
     session.show_lines(

@@ -69,7 +69,7 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     before, after = (read_commands(one)[0] for one in trees)
     title = f"{session.program}: {old[:12]} → {new[:12]}"
     session.show_lines(*change_lines(title, before, after))
-    ask_to_continue("Update?", yes, "nothing was changed")
+    ask_to_continue(session, "Update?", yes, "nothing was changed")
     with signals_blocked():
         fast_forward(git, old, new)
 

@@ -48,6 +48,6 @@ def _trust(session: Session, project: Project, yes: bool) -> None:
     if not yes:
         for line in lines:
             session.messages.line(line)
-    ask_to_continue("Trust it?", yes, f"{root}: not trusted", required=True)
+    ask_to_continue(session, "Trust it?", yes, f"{root}: not trusted", required=True)
     remember(project, hashes)
     session.show_lines(f"{root}: trusted")

@@ -39,7 +39,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         f"  {sys.prefix}: the Python environment; remove it if nothing else uses it",
         *(f"  {one}: another installation, which uses this environment" for one in siblings),
     )
-    ask_to_continue(f"Uninstall {program}?", yes, "nothing was removed", required=True)
+    ask_to_continue(session, f"Uninstall {program}?", yes, "nothing was removed", required=True)
     for shell in completed:
         completion.complete_in(shell, program, environ, present=False)
     for file in shipped_files():  # an interrupted run may leave empty directories

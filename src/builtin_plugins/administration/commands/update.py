@@ -55,7 +55,7 @@ def command(session: Session, check: bool, format: str, yes: bool, timeout: floa
         return
     with transaction(session, timeout) as tx:
         if now != newest:
-            ask_to_continue("Update?", yes, "nothing was changed")
+            ask_to_continue(session, "Update?", yes, "nothing was changed")
             change = _update_checkout if is_checkout(session.layout.root) else _update_package
             change(session.layout, tx)
             session.show_lines("updated")

@@ -46,7 +46,7 @@ def ensure_built(staged: PluginContents, tx: Transaction, *, yes: bool) -> Plugi
         f"{entry.name} {version} has no wheel; building one runs the package's own code, "
         "and the new commands are shown after the build"
     )
-    ask_to_continue("Build it?", yes, "nothing was changed")
+    ask_to_continue(tx.session, "Build it?", yes, "nothing was changed")
     return make_source(entry).build(tx)
 
 

@@ -14,8 +14,9 @@ from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.program.launcher import is_launcher, write_man_page
 from builtin_plugins.io.files import atomic
 from host import find_program
+from host.cli.session import Session
 from host.run.installation import home
-from host.run.questions import is_agreed, is_attended
+from host.run.questions import is_agreed
 
 
 class Start(NamedTuple):
@@ -86,10 +87,11 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     return f"{start}: export PATH={shlex.quote(os.path.dirname(launcher))}:$PATH"
 
 
-def offer_completion(name: str, environ: Mapping[str, str]) -> None:
+def offer_completion(session: Session, name: str) -> None:
     """Ask on a terminal whether to install completion for the user's shell. Raises OSError."""
+    environ = session.environ
     shell = completion.uncompleted_shell(name, environ)
-    if not shell or not is_attended():
+    if not shell or not session.can_ask:
         return
     path = completion.start_up_file(shell, name, environ)
     if is_agreed(f"Add completion with Tab to {path}?"):

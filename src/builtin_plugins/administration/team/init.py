@@ -127,7 +127,7 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     show = partial(preview, inside, None)
     for entry in sync.missing_entries(inside):
         sync.sync_plugin(inside, entry, timeout=tx.seconds, show=show, dry_run=entry.is_package)
-    ask_to_continue("Create it?", yes, "nothing was created")
+    ask_to_continue(session, "Create it?", yes, "nothing was created")
     os.chmod(tx.files, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.files)
     with suppress(FileNotFoundError):
@@ -170,7 +170,12 @@ def session_of(session: Session, root: str, name: str) -> Session:
     """Return a session of the installation at `root`."""
     layout = Layout(name, root, _config_file(root))
     return Session(
-        layout, session.environ, session.messages, safe=session.safe, assume_yes=session.assume_yes
+        layout,
+        session.environ,
+        session.messages,
+        safe=session.safe,
+        assume_yes=session.assume_yes,
+        may_ask=session.may_ask,
     )
 
 

@@ -128,9 +128,9 @@ def _add_staged(
     preview(session, current, staged, verbose=verbose)
     check_collisions(session, staged, force=force)
     if current:
-        ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")
+        ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
     else:
-        ask_to_continue("Add it?", yes, "nothing was added")
+        ask_to_continue(session, "Add it?", yes, "nothing was added")
     if not install(entry, tx, new=former is None, team=team, force=force):
         session.show_lines(_installed(session, entry))
         return

@@ -25,7 +25,7 @@ def command(session: Session, name: str, yes: bool) -> None:
         if entry.is_package and plugin.state != "missing":
             session.messages.line(f"this uninstalls the package {entry.name}")
             warn_of_sharing(session, entry, "removes")
-        ask_to_continue(f"Remove {entry.name}?", yes, "nothing was removed")
+        ask_to_continue(session, f"Remove {entry.name}?", yes, "nothing was removed")
         kept = remove(entry, tx)
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:

@@ -40,7 +40,7 @@ def install_missing(
         session.show_lines(heading(entry))
         warn_of_sharing(session, entry, "changes")
     if missing and not dry_run:
-        ask_to_continue("Install these plugins?", yes, "nothing was changed")
+        ask_to_continue(session, "Install these plugins?", yes, "nothing was changed")
         if failed := for_each(session, missing, partial(_restore, session, timeout=timeout)):
             raise OperationError(f"not installed: {', '.join(failed)}", "run the command again")
     if wanted.problems:

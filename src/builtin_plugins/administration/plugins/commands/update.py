@@ -61,7 +61,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         check_collisions(session, staged, force=True)
         if dry_run:
             return
-        ask_to_continue(f"Update {entry.name}?", yes, "nothing was changed")
+        ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
         install(staged.entry, tx, force=True)
     session.show_lines(f"updated {entry.name}")
 
