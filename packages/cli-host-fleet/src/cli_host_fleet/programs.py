@@ -7,6 +7,8 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from host import supervise
+
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
@@ -55,18 +57,10 @@ def output_of(
 ) -> Printed:
     """Run a program without stdin and return its output; `quiet` discards its stderr.
 
+    It keeps the terminal, on which an inventory program may ask.
     Raises OSError, or TimeoutError if the program takes longer than `seconds`.
     """
-    try:
-        done = subprocess.run(
-            argv,
-            env=environ,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL if quiet else None,
-            timeout=seconds,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        raise TimeoutError(f"took longer than {seconds:g} s") from None
-    return Printed(done.returncode, done.stdout)
+    ended = supervise(argv, environ, seconds, stderr="drop" if quiet else "show", own_session=False)
+    if ended.limit:
+        raise TimeoutError(f"took longer than {seconds:g} s")
+    return Printed(ended.status, ended.stdout)
