@@ -9,7 +9,8 @@ import socketserver
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,18 @@ from testing.environments import (
 from testing.installation import IMPORTABLE, PROJECT, Made, builder
 from testing.machine import path_without
 from testing.memory import in_memory
+
+# Tests with one of these fixtures take seconds: they make an environment, or are sweeps.
+_LONG = {"environment_of_all", "shim"}
+# Tests with one of these fixtures start programs, which takes a tenth of a second each.
+_PROGRAMS = {"install", "shared_install", "shell", "array_shell", "on_terminal"}
+_QUICK_ROWS = 2  # of such a test
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of `tests/run --quick`."""
+    meaning = "run no slow tests, and two rows of each test that starts programs"
+    parser.addoption("--quick", action="store_true", help=meaning)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -59,10 +72,32 @@ def reset_signals() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begin with the tests that take seconds: at the end a worker would wait for another's."""
-    long = {"environment_of_all", "shim"}  # those with an environment, and sweeps
-    items.sort(key=lambda item: long.isdisjoint(getattr(item, "fixturenames", ())))
+    items.sort(key=lambda item: _LONG.isdisjoint(_fixtures(item)))
+    if config.option.quick:
+        chosen = quick_tests(items)
+        kept = set(chosen)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = chosen
+
+
+def quick_tests(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the tests that `--quick` runs, in the same order."""
+    chosen = []
+    rows: Counter[str] = Counter()
+    for item in items:
+        if item.get_closest_marker("slow") or not _LONG.isdisjoint(_fixtures(item)):
+            continue
+        function = item.nodeid.partition("[")[0]
+        rows[function] += 1
+        if rows[function] <= _QUICK_ROWS or _PROGRAMS.isdisjoint(_fixtures(item)):
+            chosen.append(item)
+    return chosen
+
+
+def _fixtures(item: pytest.Item) -> Sequence[str]:
+    return getattr(item, "fixturenames", ())
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:

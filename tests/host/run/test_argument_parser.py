@@ -392,6 +392,7 @@ def here(tmp_path_factory):
     os.chdir(before)
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(declarations(), st.lists(WORDS, max_size=6))
 def test_words_are_read_as_click_reads_them(entries, words):

@@ -208,6 +208,7 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(st.lists(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=4), max_size=3))
 def test_any_entries_are_read_or_refused_in_one_line(entries):
@@ -250,6 +251,7 @@ def test_numbers_are_those_of_python(text):
     assert is_number(text) == takes(float)
 
 
+@pytest.mark.slow
 def test_arguments_and_choices_of_any_number_take_linear_time():
     many = range(20_000)  # minutes, were each compared with all before
     entries = [{"name": f"--a{n}"} for n in many] + [

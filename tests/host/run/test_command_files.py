@@ -148,6 +148,7 @@ def remove_deep(path) -> None:
     subprocess.run(["rm", "-rf", path], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
 def test_deep_trees(install):
     made = install({"commands/demo/one/command.json": command()})
@@ -165,6 +166,7 @@ def test_deep_trees(install):
         remove_deep(commands / "d")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "darwin", reason="paths are shorter there")
 def test_trees_deeper_than_a_path_can_be(install):
     made = install(

@@ -144,6 +144,7 @@ GROWING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
 def test_reading_takes_time_in_proportion_to_what_is_read(tmp_path, make):
     path = tmp_path / "command.json"
@@ -542,6 +543,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=200)
 @given(JSON, st.sampled_from([None, 1]))
 def test_any_json_is_read_as_the_json_module_reads_it(value, indent):
@@ -568,6 +570,7 @@ KEYS = st.sampled_from(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.dictionaries(KEYS, JSON, max_size=4))
 def test_any_object_gives_a_definition_or_its_error(fields):

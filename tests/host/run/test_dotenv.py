@@ -170,6 +170,7 @@ GROWING = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", GROWING.values(), ids=GROWING)
 def test_reading_takes_time_in_proportion_to_the_file(make):
     def text(size):
@@ -201,6 +202,7 @@ def is_clear(text: str) -> bool:
     return "$" not in text and "\\\\" not in text
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=600)
 @given(st.lists(LINE, max_size=6).map("\n".join).filter(is_clear))
 def test_dotenv_agrees(text):
@@ -301,6 +303,7 @@ def test_an_error_names_the_entry_as_it_is_written(place):
     assert result.all == (1, "", f"cli: {place.folder}/..: not a regular file\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", ["no words", "X.Y=secret", "X${i}=${A%x}"])
 def test_five_lines_of_a_file_are_warned_of_and_the_rest_counted(place, line):
     path = place.folder / "bad.env"

@@ -253,6 +253,7 @@ def bash(texts: list[str]) -> list[str]:
     return [one.decode().removesuffix("\n") for one in done.stdout.split(b"\0")[:-1]]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(st.lists(TEXT, min_size=1, max_size=12))
 def test_bash_agrees(texts):

@@ -69,6 +69,7 @@ LINKS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("link", LINKS.values(), ids=LINKS.keys())
 def test_scripts_find_the_files_beside_their_folder(made, link):
     category = link(made)
@@ -141,6 +142,7 @@ def test_a_linked_folder_of_a_project(made, tmp_path, linked, inside):
     assert made.run(*words, cwd=shop).status == 1
 
 
+@pytest.mark.slow
 def test_a_git_plugin_runs_from_its_current_version(made, tmp_path):
     repository = tmp_path / "tools"
     made.write({f"{repository}/bin/show": DOUBLE, f"{repository}/lib/x.txt": "one\n"})

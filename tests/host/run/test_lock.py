@@ -83,6 +83,7 @@ def spoiled(whole: bytes) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.slow
 def test_with_and_without_and_with_garbage_it_is_the_same(made):
     lock = made.root / "cli.lock"
     expected = answers(made)
@@ -115,6 +116,7 @@ def test_the_lock_that_tests_begin_with_is_what_a_first_run_writes(install):
     assert list(map(json.loads, lines)) == list(map(json.loads, before))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [os.mkdir, os.mkfifo, lambda path: os.symlink(path, path),
@@ -130,6 +132,7 @@ def test_a_lock_that_is_no_file(made, make):
         assert [made.run(*words).all for words in WORDS[:3]] == expected
 
 
+@pytest.mark.slow
 def test_an_installation_that_cannot_be_written(made):
     setpriv = shutil.which("setpriv")
     if setpriv is None or os.geteuid() != 0:
@@ -205,6 +208,7 @@ def test_each_change_of_a_command_shows_in_the_very_next_run(made):
     assert run("demo", "two") == (0, "two")
 
 
+@pytest.mark.slow
 def test_each_change_of_a_plugin_shows_in_the_very_next_run(made):
     plugins = made.root / "plugins"
     run = runner(made)
@@ -229,6 +233,7 @@ def test_each_change_of_a_plugin_shows_in_the_very_next_run(made):
     assert run("drops", "it")[0] == 2
 
 
+@pytest.mark.slow
 def test_each_change_of_configuration_shows_in_the_very_next_run(made):
     run = runner(made)
     add(made, "elsewhere/drops/it", "dropped")

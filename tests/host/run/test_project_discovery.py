@@ -67,6 +67,7 @@ def test_a_deleted_directory_has_no_project(shop: Shop) -> None:
     assert (done.status, done.stdout.startswith("own\nteam\n")) == (0, True)
 
 
+@pytest.mark.slow
 def test_the_nearest_project_wins_and_all_are_used(shop: Shop) -> None:
     inner = Shop(shop.made, shop.root / "inner")
     inner.write({".cli/commands/more": BUILD, ".cli/project.json": {"envs": {"X": "in"}}})

@@ -140,6 +140,7 @@ def made(shared_install):
     module.unlink()
 
 
+@pytest.mark.slow
 def test_a_click_command(made):
     assert made.run("py", "clicked", "--count", "2", "a", "b").all == (0, "2 a b a\n", "")
     result = made.run("py", "clicked", "--help")
@@ -239,6 +240,7 @@ def test_an_interrupt_ends_it_as_a_shell_expects(made):
     assert made.run("py", "interrupted").all == (-signal.SIGINT, "", "")
 
 
+@pytest.mark.slow
 def test_a_stdout_that_takes_nothing(made):
     def shell(line):
         result = made.run("-c", line.replace("CLI", str(made.launcher)), executable="/bin/bash")

@@ -385,12 +385,12 @@ def test_too_large_for_the_system(made):
 
 # What a file system takes for the name of a directory, and bash for more than text.
 ODD_NAMES = [
-    "$(touch pwned)", "`touch pwned`", "$HOME", "${HOME}", "$((1+1))", "a b", "'", '"', "\\",
-    "\\$HOME", "~", "*?[a]", "a\nb", "!", "é\udcff", "%s", "-x", "#", "a:b", "a;b&c|d", "{a,b}",
-    "=", "\x1b[1m",
-]  # fmt: skip
+    *("$(touch pwned)", "`touch pwned`", "$HOME", "a b", "'", '"', "\\", "~", "*?[a]", "a\nb"),
+    *("é\udcff", "-x", "a:b", "{a,b}", "\x1b[1m"),
+]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ODD_NAMES, ids=ascii)
 def test_an_installation_may_stand_anywhere(tmp_path, name):
     made = builder(tmp_path / name)({"config/settings.conf": "IN_SETTINGS=1\n"})
