@@ -71,11 +71,13 @@ class Cli:
         (folder / "command.json").write_text(json.dumps(defined))
         (folder / "main.sh").write_text(script)
 
-    def run(self, *words: str, env: Mapping[str, str] | None = None) -> Any:
+    def run(
+        self, *words: str, env: Mapping[str, str] | None = None, cwd: Path | None = None
+    ) -> Any:
         return subprocess.run(
             [self.file, *words],
             env={**self.environ, **(env or {})},
-            cwd=self.home,
+            cwd=cwd or self.home,
             capture_output=True,
             text=True,
             check=False,

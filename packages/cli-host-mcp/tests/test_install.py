@@ -11,8 +11,10 @@ import pytest
 
 from cli_host_mcp.clients import CLIENTS
 from cli_host_mcp.configuration import edited, existing, without
+from cli_host_mcp.json_text import document_of, with_value, without_key
 from conftest import Cli, made
 
+SAMPLES = Path(__file__).parent / "client_files"
 _ENTRY = {"command": "/opt/cli", "args": ["mcp", "serve"]}
 
 
@@ -188,7 +190,7 @@ def test_as_a_user(cli: Cli) -> None:
     for folder in (".cursor", ".gemini", ".config/zed"):
         (cli.home / folder).mkdir(parents=True)
     (cli.home / ".cursor/mcp.json").symlink_to(real)
-    (cli.home / ".config/zed/settings.json").write_text("{ // mine\n}")
+    (cli.home / ".config/zed/settings.json").write_text("{ // mine\n")
     done = cli.run("mcp", "install", "--", "--read-only", "show")
     assert done.returncode == 1
     assert done.stdout == (
@@ -202,7 +204,7 @@ def test_as_a_user(cli: Cli) -> None:
     assert (cli.home / ".cursor/mcp.json").is_symlink()
     assert real.stat().st_mode & 0o777 == 0o640
     assert os.listdir(cli.home / ".gemini") == ["settings.json"]
-    assert (cli.home / ".config/zed/settings.json").read_text() == "{ // mine\n}"
+    assert (cli.home / ".config/zed/settings.json").read_text() == "{ // mine\n"
     again = cli.run("mcp", "install", "--client", "gemini", "--", "--read-only", "show")
     assert again.stdout == (
         f"gemini: {cli.home}/.gemini/settings.json already has cli with --read-only show\n"
@@ -218,6 +220,97 @@ def test_as_a_user(cli: Cli) -> None:
     assert not Path(cli.home, ".mcp.json").exists()
 
 
+@pytest.mark.parametrize("client", CLIENTS)
+def test_real_files_keep_all_but_the_entry(client: str) -> None:
+    """The samples are files as these programs and their users write them."""
+    [sample] = SAMPLES.glob(f"{client}.*")
+    text = sample.read_text()
+    known = CLIENTS[client]
+    entry = known.entry(["/opt/cli", "mcp", "serve"])
+    added = edited(known, text, "cli", entry)
+    assert existing(known, added, "cli", "/opt/cli") == entry
+    others = [line for line in text.splitlines() if line.strip() not in ("", "}", "},", "]")]
+    kept = iter(added.splitlines())
+    assert all(any(line.rstrip(",") == other.rstrip(",") for other in kept) for line in others)
+    narrow = known.entry(["/opt/cli", "mcp", "serve", "--read-only"])
+    changed = edited(known, added, "cli", narrow)
+    assert existing(known, changed, "cli", "/opt/cli") == narrow
+    assert edited(known, changed, "cli", entry) == added
+    removed = without(known, changed, "cli")
+    assert removed.split() == text.split() or removed.replace(",", "").split() == (
+        text.replace(",", "").split()
+    )
+
+
+_EDITS = {
+    "an empty object": ("{}", '{\n  "servers": {\n    "cli": 1\n  }\n}'),
+    "an empty list with a comment": (
+        '{\n\t"servers": {\n\t\t// none\n\t}\n}\n',
+        '{\n\t"servers": {\n\t\t// none\n\t\t"cli": 1\n\t}\n}\n',
+    ),
+    "a comment behind the last one": (
+        '{"servers": {\n  "a": 1 // x, y\n}}',
+        '{"servers": {\n  "a": 1, // x, y\n    "cli": 1\n  }}',
+    ),
+    "commas at the end": (
+        '{\n  "servers": {\n    "a": {},\n  }, /* , */\n}\n',
+        '{\n  "servers": {\n    "a": {},\n    "cli": 1,\n  }, /* , */\n}\n',
+    ),
+    "Windows": (
+        '{\r\n  "a": 1\r\n}',
+        '{\r\n  "a": 1,\r\n  "servers": {\r\n    "cli": 1\r\n  }\r\n}',
+    ),
+}
+
+
+@pytest.mark.parametrize(("before", "after"), _EDITS.values(), ids=[*_EDITS])
+def test_json_with_comments(before: str, after: str) -> None:
+    assert with_value(before, ["servers", "cli"], 1) == after
+    removed = without_key(after, ["servers", "cli"])
+    empty = {"servers": {}}
+    expected = {**empty, **document_of(before, comments=True)}
+    assert document_of(removed, comments=True) == expected
+
+
+def test_an_entry_of_a_cloned_repository_gives_no_rights(tmp_path: Path) -> None:
+    cli = made(tmp_path)
+    cli.command("show it", "true\n", effects="read")
+    path = cli.home / ".mcp.json"
+    env = {"LD_PRELOAD": "/x.so", "CLI_TRUST": "/", "CLI_YES": "1"}
+    entry = {"type": "stdio", "command": cli.file, "args": ["mcp", "serve", "show"]}
+    path.write_text(json.dumps({"mcpServers": {"cli": {**entry, "env": env, "trust": True}}}))
+    done = cli.run("mcp", "install", "--client", "claude-code")
+    assert done.stdout == (
+        f"claude-code: cli was written to {path}; removed from the entry: env, trust; "
+        "restart the assistant\n"
+    )
+    assert json.loads(path.read_text()) == {"mcpServers": {"cli": entry}}
+    wide = {**entry, "args": ["mcp", "serve", "--confirm", "never", "--allow-sudo"]}
+    path.write_text(json.dumps({"mcpServers": {"cli": wide}}))
+    done = cli.run("mcp", "install", "--client", "claude-code")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "the entry cli has --confirm never and --allow-sudo, which " in done.stderr
+    done = cli.run("mcp", "install", "--client", "claude-code", "--", "show")
+    assert json.loads(path.read_text()) == {"mcpServers": {"cli": entry}}
+
+
+def test_a_link_out_of_the_repository_is_not_followed(tmp_path: Path) -> None:
+    cli = made(tmp_path)
+    private = tmp_path / "outside.json"
+    private.write_text("{}")
+    project = cli.home / "shop"
+    project.mkdir()
+    (project / ".mcp.json").symlink_to(private)
+    (project / ".cursor").symlink_to(tmp_path)
+    for client in ("claude-code", "cursor-project"):
+        for word in ("install", "uninstall"):
+            done = cli.run("mcp", word, "--client", client, cwd=project)
+            assert (done.returncode, done.stdout) == (1, "")
+            assert "it leads out of this directory, to " in done.stderr
+    assert private.read_text() == "{}"
+    assert not (tmp_path / "mcp.json").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -226,6 +319,8 @@ def test_as_a_user(cli: Cli) -> None:
             "--client cursr: unknown; did you mean cursor?; known: ",
         ),
         (("--print", "--", "--read-onl"), "mcp serve: No such option '--read-onl'"),
+        (("--client", "cursor", "--", "shwo"), "shwo matches no command; did you mean show"),
+        (("--client", "cursor", "--", "--except", "x/*", "show"), "x/* matches no command"),
     ],
 )
 def test_usage(cli: Cli, words: tuple[str, ...], said: str) -> None:

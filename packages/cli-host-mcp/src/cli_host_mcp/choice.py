@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -98,7 +98,8 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
         allow_sudo: bool,
         **others: Any,
     ) -> Any:
-        choice = Choice(_joined(patterns), _joined(left_out), read_only, allow_sudo)
+        given = {"patterns": patterns, "left_out": left_out}
+        choice = choice_of({**given, "read_only": read_only, "allow_sudo": allow_sudo})
         return command(choice=choice, **others)
 
     wrapped.__doc__ = command.__doc__
@@ -106,6 +107,12 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
     given = getattr(command, "__click_params__", [])
     wrapped.__click_params__ = [*given, *wrapped.__click_params__]  # type: ignore[attr-defined]
     return wrapped
+
+
+def choice_of(given: Mapping[str, Any]) -> Choice:
+    """Return the choice that the parsed options of a command describe."""
+    patterns, left_out = _joined(given["patterns"]), _joined(given["left_out"])
+    return Choice(patterns, left_out, given["read_only"], given["allow_sudo"])
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:

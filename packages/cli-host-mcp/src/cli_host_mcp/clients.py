@@ -15,57 +15,103 @@ from cli_host_mcp.problem import ChoiceError, closest
 class Client:
     """An assistant: its configuration `file`, that file's `key` for servers, and format details.
 
-    A `file` without `/` is in the current directory. If `typed`, entries get `"type": "stdio"`.
+    file       its path; a path that does not begin with `~` is in the current directory, which
+               is often a repository that somebody else wrote
+    variants   other names of the file in the same folder; one that exists is used
+    typed      whether entries get `"type": "stdio"`
+    toml       whether the file is TOML and not JSON
+    comments   whether the client accepts comments and commas at the end in JSON
+    one_list   whether an entry has one list of all words, and `"type": "local"`
     """
 
     name: str
     file: str
     key: str = "mcpServers"
     mac_file: str = ""
+    variants: tuple[str, ...] = ()
     typed: bool = False
     toml: bool = False
+    comments: bool = False
+    one_list: bool = False
 
     def path(self, environ: Mapping[str, str]) -> str:
         """Return the path of the configuration file, for this user or in the current directory."""
         file = self.mac_file if sys.platform == "darwin" and self.mac_file else self.file
         home = environ.get("HOME") or os.path.expanduser("~")
         config = environ.get("XDG_CONFIG_HOME") or f"{home}/.config"
-        return os.path.abspath(file.replace("~/.config", config).replace("~", home))
+        path = os.path.abspath(file.replace("~/.config", config).replace("~", home))
+        for variant in self.variants:
+            other = os.path.join(os.path.dirname(path), variant)
+            if os.path.exists(other):
+                return other
+        return path
+
+    @property
+    def in_project(self) -> bool:
+        """Whether the file is in the current directory."""
+        return not self.file.startswith("~")
 
     def is_here(self, environ: Mapping[str, str]) -> bool:
-        """Return whether this assistant seems to be in use: its file or folder exists."""
+        """Return whether this assistant seems to be in use: its file or its folder exists."""
         path = self.path(environ)
-        return (
-            os.path.exists(path) if "/" not in self.file else os.path.isdir(os.path.dirname(path))
-        )
+        folder = os.path.dirname(path)
+        has_own_folder = not self.in_project and self.file.count("/") > 1
+        return os.path.exists(path) or (has_own_folder and os.path.isdir(folder))
 
     def entry(self, argv: Sequence[str]) -> dict[str, Any]:
+        if self.one_list:
+            return {"type": "local", "command": list(argv), "enabled": True}
         kind = {"type": "stdio"} if self.typed else {}
         return {**kind, "command": argv[0], "args": list(argv[1:])}
 
+    def argv(self, entry: object) -> list[str]:
+        """Return the words of an entry's command line, or [] if it has another form."""
+        if not isinstance(entry, dict):
+            return []
+        command, words = entry.get("command"), entry.get("args")
+        if self.one_list:
+            command, words = "", command
+        if not isinstance(command, str) or not isinstance(words, list):
+            return []
+        return [str(word) for word in (*([] if self.one_list else [command]), *words)]
+
 
 _LIBRARY = "~/Library/Application Support"
+_VSCODE = "Code/User/mcp.json"
+_CLAUDE_DESKTOP = "Claude/claude_desktop_config.json"
 CLIENTS = {
     client.name: client
     for client in (
         Client("claude-code", ".mcp.json", typed=True),
+        Client("claude-code-user", "~/.claude.json", typed=True),
         Client(
             "claude-desktop",
-            "~/.config/Claude/claude_desktop_config.json",
-            mac_file=f"{_LIBRARY}/Claude/claude_desktop_config.json",
+            f"~/.config/{_CLAUDE_DESKTOP}",
+            mac_file=f"{_LIBRARY}/{_CLAUDE_DESKTOP}",
         ),
         Client("codex", "~/.codex/config.toml", key="mcp_servers", toml=True),
         Client("cursor", "~/.cursor/mcp.json"),
-        Client("gemini", "~/.gemini/settings.json"),
+        Client("cursor-project", ".cursor/mcp.json"),
+        Client("gemini", "~/.gemini/settings.json", comments=True),
+        Client(
+            "opencode",
+            "~/.config/opencode/opencode.json",
+            key="mcp",
+            variants=("opencode.jsonc",),
+            comments=True,
+            one_list=True,
+        ),
         Client(
             "vscode",
-            "~/.config/Code/User/mcp.json",
+            f"~/.config/{_VSCODE}",
             key="servers",
-            mac_file=f"{_LIBRARY}/Code/User/mcp.json",
+            mac_file=f"{_LIBRARY}/{_VSCODE}",
             typed=True,
+            comments=True,
         ),
+        Client("vscode-project", ".vscode/mcp.json", key="servers", typed=True, comments=True),
         Client("windsurf", "~/.codeium/windsurf/mcp_config.json"),
-        Client("zed", "~/.config/zed/settings.json", key="context_servers"),
+        Client("zed", "~/.config/zed/settings.json", key="context_servers", comments=True),
     )
 }
 
@@ -78,7 +124,11 @@ def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
             raise ChoiceError(f"--client {name}: unknown{closest(name, CLIENTS)}; known: {known}")
     found = [CLIENTS[name] for name in dict.fromkeys(names)]
     if not names:
-        found = [client for client in CLIENTS.values() if client.is_here(environ)]
+        by_path: dict[str, Client] = {}  # in the home directory, two clients may have one file
+        for client in CLIENTS.values():
+            if client.is_here(environ):
+                by_path.setdefault(client.path(environ), client)
+        found = [*by_path.values()]
     if not found:
         raise ChoiceError(f"no assistant was found; name one: --client {'|'.join(CLIENTS)}")
     return found

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tempfile
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from itertools import dropwhile, takewhile, zip_longest
 from typing import Any
 
 import tomlkit
 
 from cli_host_mcp.clients import Client
+from cli_host_mcp.json_text import document_of, with_value, without_key
 
-_INDENT = re.compile(r"\n([ \t]+)\"")
 _SERVE = ["mcp", "serve"]
 
 
@@ -27,29 +26,39 @@ def existing(client: Client, text: str, name: str, command: str) -> dict[str, An
     entry = _servers(client, _document(client, text)).get(name)
     if entry is None:
         return None
-    args = entry.get("args") if isinstance(entry, dict) else None
-    if not isinstance(args, list) or args[:2] != _SERVE or entry.get("command") != command:
+    argv = client.argv(entry)
+    if argv[:3] != [command, *_SERVE]:
         raise ValueError(f"another server is called {name}; choose a different name with --name")
     return dict(entry)
 
 
-def edited(client: Client, text: str, name: str, entry: Mapping[str, Any]) -> str:
+def edited(
+    client: Client,
+    text: str,
+    name: str,
+    entry: Mapping[str, Any],
+    dropped: Collection[str] = (),
+) -> str:
     """Return `text` with `entry` as server `name`; an existing entry keeps its other keys.
 
-    Raises ValueError if `existing` raises it or if the text cannot be edited.
+    The keys `dropped` of an existing entry are removed. Raises ValueError if `existing` raises it
+    or if the text cannot be edited.
     """
-    before = existing(client, text, name, entry["command"])
-    after = {**(before or {}), **entry}
+    before = existing(client, text, name, client.argv(entry)[0])
+    kept = {key: value for key, value in (before or {}).items() if key not in dropped}
+    after = {**kept, **entry}
     if after == before:
         return text
     document = _document(client, text)
     document[client.key] = {**_servers(client, document), name: after}
     if not client.toml:
-        return _json_text(document, text)
+        return _changed_json(client, text, document, name, before)
     if before is None:
         added = f"{text.rstrip()}\n\n{shown(client, name, entry)}".lstrip("\n")
         return _checked(added, document)
     written = tomlkit.parse(text)
+    for key in before.keys() - after.keys():
+        del written[client.key][name][key]
     for key in entry:
         if before.get(key) != after[key]:
             written[client.key][name][key] = after[key]
@@ -61,7 +70,7 @@ def without(client: Client, text: str, name: str) -> str:
     document = _document(client, text)
     del document[client.key][name]
     if not client.toml:
-        return _json_text(document, text)
+        return _checked_json(client, without_key(text, [client.key, name]), document)
     written = tomlkit.parse(text)
     del written[client.key][name]
     return _checked(_with_comments_below(text, written.as_string()), document)
@@ -108,7 +117,7 @@ def write(path: str, text: str) -> None:
 
 
 def _document(client: Client, text: str) -> dict[str, Any]:
-    return tomllib.loads(text) if client.toml else _json(text)
+    return tomllib.loads(text) if client.toml else document_of(text, comments=client.comments)
 
 
 def _servers(client: Client, document: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,10 +127,31 @@ def _servers(client: Client, document: Mapping[str, Any]) -> dict[str, Any]:
     return servers
 
 
-def _json_text(document: Mapping[str, Any], before: str) -> str:
-    indent = _INDENT.search(before)
-    shown = json.dumps(document, indent=indent[1] if indent else 2, ensure_ascii=False)
-    return shown + ("\n" if before.endswith("\n") or not before else "")
+def _changed_json(
+    client: Client,
+    text: str,
+    document: Mapping[str, Any],
+    name: str,
+    before: Mapping[str, Any] | None,
+) -> str:
+    """Return the text with the changed keys of the entry, which stands in `document`."""
+    path = [client.key, name]
+    after = document[client.key][name]
+    if before is None:
+        return _checked_json(client, with_value(text, path, after), document)
+    for key in before.keys() - after.keys():
+        text = without_key(text, [*path, key])
+    for key, value in after.items():
+        if key not in before or before[key] != value:
+            text = with_value(text, [*path, key], value)
+    return _checked_json(client, text, document)
+
+
+def _checked_json(client: Client, text: str, document: Mapping[str, Any]) -> str:
+    """Return the JSON text; raises ValueError unless it parses to `document`."""
+    if _document(client, text) != document:
+        raise ValueError("its list of servers has a form that cannot be edited automatically")
+    return text
 
 
 def _with_comments_below(before: str, after: str) -> str:
@@ -147,18 +177,3 @@ def _checked(text: str, document: Mapping[str, Any]) -> str:
     if {**empty, **written} != document:
         raise ValueError("its list of servers has a form that cannot be edited automatically")
     return text
-
-
-def _json(text: str) -> dict[str, Any]:
-    document = json.loads(text or "{}", object_pairs_hook=_once)
-    if not isinstance(document, dict):
-        raise ValueError("expected an object")  # noqa: TRY004 - of the file
-    return document
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return a JSON object as a dict; raises ValueError for duplicate keys: one would be lost."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return found

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
+from cli_host_mcp.choice import all_commands, choice_of
 from cli_host_mcp.clients import CLIENTS, Client, chosen
 from cli_host_mcp.configuration import edited, existing, read, shown, write
 from cli_host_mcp.problem import ChoiceError
 from cli_host_mcp.serve import command as serve
 from host import Program, printable
+
+_COMMAND = ("program", "mcp", "serve")  # the words of an entry before the options of `serve`
 
 client_option = click.option(
     "--client", "names", multiple=True, metavar="NAME", help=", ".join(CLIENTS)
@@ -41,16 +44,19 @@ def command(
     categories and options of `mcp serve`; without them, an existing entry keeps its own.
     """
     program = Program.current()
-    check_options(options)
+    check_options(program, options)
     argv = [program.executable, "mcp", "serve", *options]
     name = name or program.name
 
     def install(client: Client, path: str, before: str) -> tuple[str, str]:
         entry = _entry(client, before, name, argv)
-        after = edited(client, before, name, entry)
+        dropped = _not_kept(client, before, name, entry)
+        after = edited(client, before, name, entry, dropped)
         if after != before:
-            return after, f"{name} was written to {path}; restart the assistant"
-        kept = f" with {shlex.join(map(str, entry['args'][2:]))}" if entry["args"][2:] else ""
+            removed = f"; removed from the entry: {', '.join(dropped)}" if dropped else ""
+            return after, f"{name} was written to {path}{removed}; restart the assistant"
+        words = client.argv(entry)[len(_COMMAND) :]
+        kept = f" with {shlex.join(words)}" if words else ""
         which = f"--client {client.name}"
         which += f" --name {shlex.quote(name)}" if name != program.name else ""
         calls = [f"{program.name} mcp {word} {which}" for word in ("uninstall", "install")]
@@ -72,12 +78,13 @@ def command(
         change_each(program, names, install)
 
 
-def check_options(options: Sequence[str]) -> None:
-    """Raise ChoiceError for options that `mcp serve` does not accept."""
+def check_options(program: Program, options: Sequence[str]) -> None:
+    """Raise ChoiceError for options that `mcp serve` refuses, and patterns without a command."""
     try:
-        serve.make_context("mcp serve", list(options))
+        given = serve.make_context("mcp serve", list(options)).params
     except click.UsageError as failure:
         raise ChoiceError(f"mcp serve: {failure.format_message()}") from None
+    choice_of(given).check(all_commands(program))
 
 
 def change_each(
@@ -93,6 +100,8 @@ def change_each(
     for client in chosen(names, os.environ):
         path = client.path(os.environ)
         try:
+            if client.in_project:
+                _check_inside(path)
             before = read(path)
             after, done = change(client, path, before)
             if after != before:
@@ -116,7 +125,44 @@ def _entry(client: Client, before: str, name: str, argv: Sequence[str]) -> dict[
     get more commands.
     """
     entry = client.entry(argv)
-    there = existing(client, before, name, argv[0])
-    if there and len(argv) == len(["command", "mcp", "serve"]):
-        entry["args"] = there["args"]
-    return entry
+    previous = existing(client, before, name, argv[0])
+    if previous is None or len(argv) > len(_COMMAND):
+        return entry
+    words = client.argv(previous)
+    if client.in_project:
+        _check_narrow(words[len(_COMMAND) :], name)
+    return {**entry, **client.entry(words)}
+
+
+def _check_inside(path: str) -> None:
+    """Raise ValueError if the file of a project is a link out of the current directory."""
+    real, directory = os.path.realpath(path), os.path.realpath(".")
+    if os.path.commonpath([real, directory]) != directory:
+        raise ValueError(f"it leads out of this directory, to {real}")
+
+
+def _check_narrow(options: Sequence[str], name: str) -> None:
+    """Raise ValueError if an entry that somebody else may have written offers more than usual."""
+    try:
+        given = serve.make_context("mcp serve", list(options)).params
+    except click.UsageError as failure:
+        raise ValueError(
+            f"the entry {name} has wrong options: {failure.format_message()}"
+        ) from None
+    wide = [f"--confirm {given['confirm']}"] if given["confirm"] == "never" else []
+    wide += ["--allow-sudo"] if given["allow_sudo"] else []
+    if wide:
+        what = f"the entry {name} has {' and '.join(wide)}, which this program did not write now"
+        raise ValueError(f"{what}; give the options that you want after --")
+
+
+def _not_kept(client: Client, before: str, name: str, entry: Mapping[str, Any]) -> list[str]:
+    """Return the keys of an existing entry in a project's file that must not stay.
+
+    Whoever wrote the repository could set variables such as LD_PRELOAD or CLI_YES in `env`, or let
+    the assistant call tools without asking.
+    """
+    previous = existing(client, before, name, client.argv(entry)[0])
+    if previous is None or not client.in_project:
+        return []
+    return sorted(previous.keys() - entry.keys())
