@@ -559,6 +559,7 @@ def test_internal_errors_are_one_line_and_with_debug_a_traceback(made):
 FILES = [
     "plugins/registry.json",
     "plugins/.registry.last.json",
+    "plugins/.registry.local.last.json",
     "plugins/.registry.lock",
     "plugins/p/plugin.json",
     "commands/a/b/command.json",

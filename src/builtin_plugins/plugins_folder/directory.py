@@ -131,8 +131,11 @@ def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[Directo
         if name in registry.refused:
             refused = DirectoryPlugin(Entry(name, "local"), os.path.join(plugins_dir, name))
             found.append(refused.replaced(problem=registry.refused[name]))
+        elif name in registry.entries or registry.is_damaged:
+            # A registry that cannot be read may have disabled the plugin.
+            continue
         # An unregistered link to a kept version comes from an unfinished addition or removal.
-        elif name not in registry.entries and not store_of(plugins_dir, name).current:
+        elif not store_of(plugins_dir, name).current:
             found.append(_plugin(plugins_dir, name, None))
     return found
 

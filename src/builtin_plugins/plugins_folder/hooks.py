@@ -20,6 +20,8 @@ def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled |
     registry = effective_registry(plugins_dir)
     entries = registry.entries.values()
     yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
+    # An entry that cannot be read may be the one that disables its package.
+    yield from map(Disabled, registry.refused)
     for plugin in find_directory_plugins(plugins_dir, registry):
         if plugin.hooks_file and plugin.entry.enabled and os.path.isdir(plugin.tree):
             yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file, plugin.under)
@@ -30,7 +32,7 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
     plugins_dir = installation.plugins_dir
     registry = effective_registry(plugins_dir)
     for problem in registry.problems:
-        yield BrokenPlugin(REGISTRY, str(problem))
+        yield BrokenPlugin(os.path.basename(problem.path) or REGISTRY, str(problem))
     for plugin in find_directory_plugins(plugins_dir, registry):
         entry = plugin.entry
         if entry.enabled and plugin.problem:

@@ -10,19 +10,26 @@ keys are preserved. Nothing read here is trusted: each entry is checked before i
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
 go to the local file, which has the same format; the keys of its entries replace shared ones.
+
+Each of the two files has a copy of its last intact state, which is used if the file is damaged or
+lost. A damaged file never enables a plugin that was disabled.
 """
 
 import os
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from builtin_plugins.plugins_folder.json_object import read_object, text, typed
 from host import HostError, PluginError, Problem, Record, folder_fault, is_word
 
 REGISTRY = "registry.json"
 LOCAL = "registry.local.json"  # the file beside registry.json with one person's changes
-LAST = ".registry.last.json"  # the file beside registry.json with its last intact state
+LAST = {  # each file, and the file beside it with its last intact state
+    REGISTRY: ".registry.last.json",
+    LOCAL: ".registry.local.last.json",
+}
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 # Each kind, and where its files are: in `.versions`, in the user's own directory or in the Python
@@ -145,11 +152,16 @@ class Entry(Record):
         return {name: None if one == "" else one for name, one in values.items()}
 
 
+_KEYS = {*Entry("", "").values()}
+
+
 class Registry:
     """The registry's content: the valid entries in order, and the problems in the others.
 
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
-    untouched. `exists` is True if there is a registry file.
+    untouched. `kept_disabled` has the names of plugins that are disabled because they were, though
+    a damaged file no longer says so. `exists` is True if there is a registry file. `is_damaged` is
+    True if a file cannot be read at all; then only plugins with an entry may run.
     """
 
     def __init__(
@@ -158,21 +170,40 @@ class Registry:
         self.exists = values is not None
         self.values = values or {"version": FORMAT, "plugins": []}
         self.local = local
+        self.is_damaged = False
         self.problems: list[Problem] = []
         self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
-        own = {item.get("name"): item for item in local["plugins"]} if local else {}
-        shared = [{**item, **own.pop(item.get("name"), {})} for item in self.values["plugins"]]
-        for item in [*shared, *own.values()]:
+        self.kept_disabled: set[str] = set()
+        for file, item in self._merged(path):
             try:
                 entry = read_entry(item)
             except PluginError as error:
-                self.problems.append(Problem(path, error.what, error.remedy))
+                self.problems.append(Problem(file, error.what, error.remedy))
                 self.refused[str(item.get("name"))] = error.problem
                 continue
             if self.entries.setdefault(entry.name, entry) is not entry:
                 what = f"the name {entry.name} occurs twice; the first entry is used"
-                self.problems.append(Problem(path, what))
+                self.problems.append(Problem(file, what))
+
+    def _merged(self, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield each entry, shared keys replaced by local ones, and the file to name in errors."""
+        local_file = os.path.join(os.path.dirname(path), LOCAL)
+        changes: dict[str, dict[str, Any]] = {}
+        unnamed = []  # local entries that can change no shared entry
+        for item in self.local["plugins"] if self.local else ():
+            name = item.get("name")
+            if isinstance(name, str) and name not in changes:
+                changes[name] = item
+            else:
+                unnamed.append(item)
+        for item in self.values["plugins"]:
+            name = item.get("name")
+            change = changes.pop(name, {}) if isinstance(name, str) else {}
+            is_local = bool(change) and _is_valid(item)
+            yield (local_file if is_local else path), {**item, **change}
+        for item in (*changes.values(), *unnamed):
+            yield local_file, item
 
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the entry of the same name but keep that entry's unknown keys.
@@ -212,11 +243,20 @@ def _drop(values: dict[str, Any] | None, name: str) -> None:
         values["plugins"] = [item for item in values["plugins"] if item.get("name") != name]
 
 
+def _is_valid(item: dict[str, Any]) -> bool:
+    try:
+        read_entry(item)
+    except PluginError:
+        return False
+    return True
+
+
 def read_entry(item: dict[str, Any]) -> Entry:
     """Check an entry's JSON object and return it as an `Entry`. Raises PluginError."""
     name = item.get("name")
     if not isinstance(name, str) or not is_plugin_name(name):
         raise PluginError(f"{name!r} is not a valid plugin name")
+    _check_keys(name, item)
     versions = typed(name, item, "versions", list, "an array") or []
     fields: dict[str, Any] = {
         "scripts": read_scripts(name, item),
@@ -238,6 +278,18 @@ def read_entry(item: dict[str, Any]) -> Entry:
     return entry
 
 
+def _check_keys(name: str, item: dict[str, Any]) -> None:
+    """Raise PluginError for an unknown key that resembles "enabled"."""
+    for key, value in item.items():
+        if key in _KEYS or not isinstance(value, bool):
+            continue
+        from difflib import get_close_matches  # imported here because unknown keys are rare
+
+        # A misspelt "enabled" would enable a disabled plugin.
+        if get_close_matches(key, ["enabled"], cutoff=0.8):
+            raise PluginError(Problem(name, "unknown key", 'did you mean "enabled"?', key=key))
+
+
 def registry_path(plugins_dir: str) -> str:
     return os.path.join(plugins_dir, REGISTRY)
 
@@ -249,15 +301,68 @@ def local_path(plugins_dir: str) -> str:
 def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     """Return the registry, changed by registry.local.json, or only the content of `file`.
 
-    The result is empty if the files do not exist. Raises HostError for an unusable file.
+    The result is empty if the files do not exist. A file that is lost is replaced by its last
+    intact state. Raises HostError for an unusable file.
     """
     if file is not None:
         return Registry(file, _read(file))
-    path = registry_path(plugins_dir)
-    return Registry(path, _read(path), _read(local_path(plugins_dir)))
+    shared = _read_file(plugins_dir, REGISTRY)
+    personal = _read_file(plugins_dir, LOCAL)
+    for failed in (shared.error, personal.error):
+        if failed is not None:
+            raise failed
+    return _combined(shared, personal)
+
+
+def effective_registry(plugins_dir: str) -> Registry:
+    """Return the registry; the last intact state replaces a file that cannot be read.
+
+    If there is no such state either, all plugins are disabled.
+    """
+    shared = _read_file(plugins_dir, REGISTRY)
+    personal = _read_file(plugins_dir, LOCAL)
+    registry = _combined(shared, personal)
+    for file in (personal, shared):
+        if file.error is None:
+            continue
+        problem = file.error.problem
+        registry.is_damaged = True
+        what = "its last intact version is used until it is repaired"
+        if file.last is None:
+            what = "no plugin runs until it is repaired"
+            for name, entry in registry.entries.items():
+                registry.entries[name] = entry.replaced(enabled=False)
+        problem.text = f"{problem.text}; {what}"
+        registry.problems.insert(0, problem)
+    return registry
+
+
+class _File(NamedTuple):
+    """One of the two files: its content, its last intact state, and why it cannot be read."""
+
+    path: str
+    values: dict[str, Any] | None
+    last: dict[str, Any] | None
+    error: HostError | None = None
+
+
+def _read_file(plugins_dir: str, name: str) -> _File:
+    """Read a file of the registry; its last intact state replaces it if it is lost or damaged."""
+    path, last = os.path.join(plugins_dir, name), None
+    with suppress(HostError):
+        last = _read(os.path.join(plugins_dir, LAST[name]))
+    try:
+        values = _read(path)
+    except HostError as error:
+        return _File(path, last, last, error)
+    if values is None and os.path.lexists(path):
+        dangling = PluginError(Problem(path, "links to a file that does not exist"))
+        return _File(path, last, last, dangling)
+    return _File(path, last if values is None else values, last)
 
 
 def _read(path: str) -> dict[str, Any] | None:
+    """Return the content of a registry file, or None if it does not exist. Raises HostError."""
     try:
         values = read_object(path)
     except FileNotFoundError:
@@ -272,23 +377,32 @@ def _read(path: str) -> dict[str, Any] | None:
     return values
 
 
-def effective_registry(plugins_dir: str) -> Registry:
-    """Return the registry, or its last intact state, so that disabled plugins stay disabled.
-
-    The last state is used if the registry cannot be read or is lost.
-    """
-    local, last = local_path(plugins_dir), os.path.join(plugins_dir, LAST)
-    found, damage = Registry(last), None
-    for path, changes in ((registry_path(plugins_dir), local), (last, local), (last, "")):
-        try:
-            found = Registry(path, _read(path), _read(changes) if changes else None)
-        except HostError as error:  # try the next pair; perhaps only the local file is damaged
-            damage = damage or error.problem
+def _combined(shared: _File, personal: _File) -> Registry:
+    """Return the registry of both files; a damaged entry does not enable what was disabled."""
+    registry = Registry(shared.path, shared.values, personal.values)
+    before = Registry(shared.path, shared.last, personal.last)
+    # An entry whose name is damaged leaves a plugin without the entry that disabled it.
+    lost = {*_lost_names(shared, registry), *_lost_names(personal, registry)}
+    for name, former in before.entries.items():
+        current = registry.entries.get(name)
+        if former.enabled or name in registry.refused:
             continue
-        if found.exists or path == last:
-            break
-    if damage:
-        if found.exists:
-            damage.text += "; its last intact version is used until it is repaired"
-        found.problems.insert(0, damage)
-    return found
+        if current is not None and current.enabled and name in lost:
+            registry.entries[name] = current.replaced(enabled=False)
+            registry.kept_disabled.add(name)
+        # A link to a version that this program made does not run without an entry.
+        if current is None and KINDS[former.kind] != "versions":
+            registry.entries[name] = former
+            registry.kept_disabled.add(name)
+    return registry
+
+
+def _lost_names(file: _File, registry: Registry) -> Iterator[str]:
+    """Yield the names that a file with a damaged entry has no longer."""
+    if all(problem.path != file.path for problem in registry.problems):
+        return
+    names = [item.get("name") for item in (file.values or {}).get("plugins", ())]
+    for item in (file.last or {}).get("plugins", ()):
+        name = item.get("name")
+        if isinstance(name, str) and name not in names:
+            yield name

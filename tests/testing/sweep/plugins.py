@@ -14,7 +14,7 @@ from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome, fingerprint, in_fork
 
 _PASSING = ("installedAt", "path", "source")
-_KEPT = {".registry.last.json", ".versions", ".removed"}
+_KEPT = {".registry.last.json", ".registry.local.last.json", ".versions", ".removed"}
 
 
 class Plugins(Ground):

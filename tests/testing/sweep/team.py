@@ -13,7 +13,8 @@ from typing import Any
 from host.__main__ import main as run_main
 from testing.sweep.ground import Ground, Outcome, fingerprint
 
-_PASSING = ("cli.lock", ".cli.lock", ".git", "registry.local.json", ".registry.last.json")
+_COPIES = (".registry.last.json", ".registry.local.last.json")
+_PASSING = ("cli.lock", ".cli.lock", ".git", "registry.local.json", *_COPIES)
 _STAGE = ".cli-stage"
 
 

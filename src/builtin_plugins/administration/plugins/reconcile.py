@@ -29,7 +29,6 @@ from builtin_plugins.plugins_folder.registry import (
     REGISTRY,
     SCHEMA,
     Registry,
-    effective_registry,
     is_plugin_name,
     local_path,
     read_registry,
@@ -69,12 +68,15 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     """
     _clear(plugins_dir)
     registry = read_registry(plugins_dir)
-    if not registry.exists:  # use the last intact registry
-        registry = effective_registry(plugins_dir)
+    _record_kept_disabled(plugins_dir, registry)
     _settle_unfinished(plugins_dir, registry)
     left = {}
     for name in sorted({*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}):
-        if is_plugin_name(name) and name not in registry.refused:
+        # A damaged entry may be the one of the versions that no other entry names.
+        is_unclear = name in registry.refused or (
+            registry.problems and name not in registry.entries
+        )
+        if is_plugin_name(name) and not is_unclear:
             for problem in _repair(plugins_dir, name, registry):
                 left[name] = problem
     for plugin in find_directory_plugins(plugins_dir, registry):
@@ -93,7 +95,7 @@ def _clear(plugins_dir: str) -> None:
     for name in (VERSIONS, REMOVED):
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
-    for name in (REGISTRY, LOCAL, LAST):
+    for name in (*LAST, *LAST.values()):
         atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     temporary = [f"{plugins_dir}/{name}" for name in names_in(plugins_dir) if name.endswith(".tmp")]
     for link in filter(os.path.islink, temporary):
@@ -116,6 +118,17 @@ def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
         else:
             set_aside(plugins_dir, entry.name, ExitStack())
             registry.drop(entry.name)
+
+
+def _record_kept_disabled(plugins_dir: str, registry: Registry) -> None:
+    """Write entries that disable what a damaged file no longer disables, if it is still there."""
+    for name in registry.kept_disabled:
+        entry = registry.entries[name]
+        is_here = os.path.lexists(os.path.join(plugins_dir, name))
+        if is_here or (entry.is_package and _installed_version(name)):
+            registry.put(entry)
+        else:
+            del registry.entries[name]
 
 
 def _installed_version(name: str) -> str:
@@ -146,17 +159,19 @@ def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
 def write_registry(plugins_dir: str, registry: Registry) -> None:
     """Write the registry to its files; the caller holds the lock on `plugins/`. Raises OSError.
 
-    A registry.json that is a symbolic link stays one, so that a team can share the target. A backup
-    is written to `plugins/` and is used if registry.json is damaged later. The local registry, if
-    there is one, is written last: an entry that moves to the shared registry is then always in one
-    of the two registries.
+    A registry.json that is a symbolic link stays one, so that a team can share the target. The
+    local registry, if there is one, is written last: an entry that moves to the shared registry is
+    then always in one of the two registries. A copy of each file is used if the file is damaged
+    later.
     """
     if registry.exists or registry.values["plugins"]:
         _write(os.path.realpath(registry_path(plugins_dir)), registry.values)
-        with suppress(OSError):  # only a backup
-            _write(os.path.join(plugins_dir, LAST), registry.values)
+        with suppress(OSError):  # only a copy
+            _write(os.path.join(plugins_dir, LAST[REGISTRY]), registry.values)
     if registry.local is not None:
         _write(local_path(plugins_dir), registry.local)
+        with suppress(OSError):
+            _write(os.path.join(plugins_dir, LAST[LOCAL]), registry.local)
 
 
 def _write(path: str, values: dict[str, Any]) -> None:

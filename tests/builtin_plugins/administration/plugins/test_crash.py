@@ -85,12 +85,14 @@ NAMES = [
 
 
 def test_an_entry_stays_personal_if_the_shared_registry_cannot_be_written(tmp_path: Path) -> None:
-    team_file = tmp_path / "registry.json"
-    team_file.symlink_to(tmp_path / "missing/registry.json")
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared/registry.json").write_text('{"version": "1.0.0", "plugins": []}')
+    (tmp_path / "registry.json").symlink_to(tmp_path / "shared/registry.json")
     own = tmp_path / "registry.local.json"
     own.write_text(json.dumps({"version": "1.0.0", "plugins": [{"name": "a", "kind": "local"}]}))
     found = read_registry(str(tmp_path))
     found.put(found.entries["a"], team=True)
+    (tmp_path / "shared").rename(tmp_path / "missing")
     with pytest.raises(FileNotFoundError):
         write_registry(str(tmp_path), found)
     assert [one["name"] for one in json.loads(own.read_text())["plugins"]] == ["a"]

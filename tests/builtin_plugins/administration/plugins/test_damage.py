@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -94,6 +96,135 @@ def test_what_was_written_by_hand_is_an_intact_state_too(two: Made) -> None:
     assert two.run("both", "hi").stdout == "two\n"
     _damage(two, "{")
     assert two.run("both", "hi").stdout == "two\n"
+
+
+def _replace(text: str, pattern: str, by: str) -> bytes:
+    changed, count = re.subn(pattern, by, text)
+    assert count
+    return changed.encode()
+
+
+# What a file may become. "name", "enabled" and "kind" change one value or key of a disabled plugin.
+WHOLE: dict[str, Callable[[str], bytes | None]] = {
+    "truncated": lambda text: text[:-4].encode(),
+    "garbage": lambda _: b"\x8f\x00 garbage",
+    "array": lambda _: b"[]",
+    "newer": lambda text: text.replace('"version": "1.0.0"', '"version": "2.0.0"', 1).encode(),
+    "FIFO": lambda _: None,
+    "dangling link": lambda _: None,
+    "lost": lambda _: None,
+}
+PARTS: dict[str, Callable[[str], bytes]] = {
+    "name": lambda text: _replace(text, r'"name": "(linked|dropped|packed)"', r'"name": "x\1"'),
+    "bad name": lambda text: _replace(
+        text, r'"name": "(linked|dropped|packed)"', r'"name": "X \1"'
+    ),
+    "no name": lambda text: _replace(text, r'"name": "(linked|dropped|packed)"', r'"nome": "\1"'),
+    "odd name": lambda text: _replace(
+        text, r'"name": "(linked|dropped|packed)"', r'"name": ["\1"]'
+    ),
+    "enabled": lambda text: _replace(text, '"enabled": false', '"enabled": 0'),
+    "key": lambda text: _replace(text, '"enabled": false', '"enable": false'),
+}
+
+
+@pytest.fixture(scope="module")
+def switched_off(shared_install: Install, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """One plugin of each kind is disabled, and one more is enabled."""
+    made, sources = shared_install(), tmp_path_factory.mktemp("sources")
+    write_tree(made.root / "plugins/dropped", plugin_files("off/dropped"))
+    linked = write_tree(sources / "linked", plugin_files("off/linked"))
+    packed = sources / "packed.tar.gz"
+    packed.write_bytes(tar_of(plugin_files("off/packed")))
+    running = sources / "running.tar.gz"
+    running.write_bytes(tar_of(plugin_files("on/hi", "hi")))
+    for source in (linked, packed, running):
+        assert plugin(made, "add", str(source)).status == 0
+    assert set(listed(made)) == {"dropped", "linked", "packed", "running"}
+    return made
+
+
+@pytest.fixture(params=["registry.json", "registry.local.json"])
+def damaged(switched_off: Made, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """Disable three plugins in one of the two files, and return the path of the file."""
+    root, home = tmp_path / "installation", tmp_path / "home"
+    shutil.copytree(switched_off.root, root, symlinks=True)
+    home.mkdir()
+    made = Made(root, root / "core/cli", home)
+    path = root / "plugins" / str(request.param)
+    if path.name == "registry.local.json":
+        path.write_text('{"version": "1.0.0", "plugins": []}')
+    for name in ("dropped", "linked", "packed"):
+        assert plugin(made, "disable", name).status == 0
+    assert path.read_text().count('"enabled": false') == 3
+    assert made.run("on", "hi").stdout == "hi\n"
+    return path
+
+
+def _runs(path: Path) -> tuple[list[str], str]:
+    """Return the disabled commands that run, and what the listing reports."""
+    root = path.parent.parent
+    made = Made(root, root / "core/cli", root.parent / "home")
+    for _ in range(2):  # before and after a repair
+        for name in ("dropped", "linked", "packed"):
+            if made.run("off", name).status != 2:
+                return [name], ""
+    return [], made.run().stderr
+
+
+@pytest.mark.parametrize("damage", WHOLE)
+def test_a_file_that_cannot_be_read_enables_nothing(damaged: Path, damage: str) -> None:
+    content = WHOLE[damage](damaged.read_text())
+    damaged.unlink()
+    if content is not None:
+        damaged.write_bytes(content)
+    elif damage == "FIFO":
+        os.mkfifo(damaged)
+    elif damage == "dangling link":
+        damaged.symlink_to("gone/file")
+    running, reported = _runs(damaged)
+    assert running == []
+    made = Made(damaged.parent.parent, damaged.parent.parent / "core/cli", damaged.parents[2])
+    assert made.run("on", "hi").stdout == "hi\n"
+    write_tree(damaged.parent / "late", plugin_files("late/hi", "late"))
+    if damage == "lost":  # it comes back as it was
+        assert (reported, damaged.read_text().count('"enabled": false')) == ("", 3)
+        assert made.run("late", "hi").stdout == "late\n"
+        return
+    assert f"{damaged}" in reported
+    assert "its last intact version is used until it is repaired" in reported
+    assert reported.count("\n") == 1
+    assert made.run("late", "hi").status == 2  # nobody knows whether it was disabled
+    refused = plugin(made, "enable", "linked")
+    assert (refused.status, refused.stdout, str(damaged) in refused.stderr) == (1, "", True)
+
+
+@pytest.mark.parametrize("damage", PARTS)
+def test_a_damaged_entry_enables_nothing(damaged: Path, damage: str) -> None:
+    damaged.write_bytes(PARTS[damage](damaged.read_text()))
+    running, reported = _runs(damaged)
+    assert running == []
+    if damage != "name" or damaged.name == "registry.local.json":
+        assert f"plugins/{damaged.name}" in reported
+        other = {"registry.json", "registry.local.json"} - {damaged.name}
+        assert f"plugins/{other.pop()}" not in reported
+
+
+def test_without_an_intact_copy_no_plugin_runs(damaged: Path) -> None:
+    for copy in damaged.parent.glob(".registry*.last.json"):
+        copy.unlink()
+    damaged.write_text("{")
+    running, reported = _runs(damaged)
+    assert (running, str(damaged) in reported) == ([], True)
+
+
+def test_somebody_may_enable_a_plugin_by_hand(damaged: Path) -> None:
+    values = json.loads(damaged.read_text())
+    for entry in values["plugins"]:
+        if entry["name"] == "linked":
+            entry["enabled"] = True
+    damaged.write_text(json.dumps(values))
+    assert _runs(damaged)[0] == ["linked"]
 
 
 def _without_rights(made: Made, *words: str) -> subprocess.CompletedProcess[str]:
