@@ -36,7 +36,6 @@ from host.run import find_program as find_program
 from host.run.argument_spec import Argument as Argument
 from host.run.definition import Definition as Definition
 from host.run.definition import folder_fault as folder_fault
-from host.run.definition import is_word as is_word
 from host.run.expand import expand as expand
 from host.run.json_file import read_json as read_json
 from host.run.required_variables import RequiredVariable as RequiredVariable
@@ -44,6 +43,7 @@ from host.run.requirements import Requirement as Requirement
 from host.run.supervise import Ending as Ending
 from host.run.supervise import supervise as supervise
 from host.run.text import Messages as Messages
+from host.run.text import is_word as is_word
 from host.run.text import printable as printable
 from host.run.trust import is_trusted as is_trusted
 from host.secrets import declared_secrets as declared_secrets

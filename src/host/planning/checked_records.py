@@ -8,9 +8,10 @@ from typing import Any
 from host import records
 from host.run import Record
 from host.run.catalog import SELF
-from host.run.definition import is_reference, is_word
+from host.run.definition import is_reference
 from host.run.environment import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import Declared, Plugin, Source, Tree
+from host.run.text import is_word
 
 Checked = Tree | Declared | Source | tuple[str, str, str, str]
 

@@ -8,8 +8,9 @@ of commands. Only this module merges trees. There are two kinds of node with the
 
 from host.errors import DefinitionError, Problem
 from host.run.command_files import FolderNode, Node, root_of
-from host.run.definition import is_word, read_definition
+from host.run.definition import read_definition
 from host.run.lock import Tree
+from host.run.text import is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -21,7 +21,8 @@ from host.run import (
     read_regular,
     realpath,
 )
-from host.run.definition import WORD_RULE, is_word, read_definition
+from host.run.definition import read_definition
+from host.run.text import WORD_RULE, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

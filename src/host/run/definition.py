@@ -5,6 +5,7 @@ import sys
 from host.errors import CannotStartError, DefinitionError, Problem
 from host.run import EFFECTS, dirname, join, why_outside
 from host.run.json_file import Fields, read_json
+from host.run.text import WORD_RULE, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,15 +19,6 @@ if TYPE_CHECKING:
 
 SYSTEMS = ("linux", "mac")
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
-
-_WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
-_WORD = _WORD_START | frozenset("._-")
-WORD_RULE = "use at most 64 letters, digits and ._- for a word, and begin with a letter or digit"
-
-
-def is_word(text: str) -> bool:
-    """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64 characters."""
-    return text[:1] in _WORD_START and _WORD.issuperset(text) and len(text) <= 64
 
 
 def is_reference(text: str) -> bool:
@@ -97,7 +89,6 @@ class Definition:
     project: "Project | None" = None
     written = ""
     usage = ""
-    words = ""
 
     def __init__(
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
@@ -148,6 +139,7 @@ class Definition:
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()
         self.unchecked_args: tuple[Argument, ...] = ()
+        self.words = ""
         if declared:
             from host.run.argument_declarations import read_declarations
 

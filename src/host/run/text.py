@@ -18,6 +18,14 @@ BOM = b"\xef\xbb\xbf"
 _RED, _YELLOW, _MAGENTA, _RESET = "\033[1;31m", "\033[1;33m", "\033[35m", "\033[0m"
 _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # Unicode categories; `Cf` includes the bidi controls
 _JOINERS = "\u200c\u200d"  # characters of category `Cf` that are parts of words and emoji
+_WORD_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
+_WORD = _WORD_START | frozenset("._-")
+WORD_RULE = "use at most 64 letters, digits and ._- for a word, and begin with a letter or digit"
+
+
+def is_word(text: str) -> bool:
+    """Return whether `text` can be a word: `[A-Za-z0-9][A-Za-z0-9._-]*`, at most 64 characters."""
+    return text[:1] in _WORD_START and _WORD.issuperset(text) and len(text) <= 64
 
 
 def is_digits(text: str) -> bool:
