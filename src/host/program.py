@@ -254,7 +254,11 @@ class Program:
         command = self.find(words)
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
         run = self._session.run_with_variables(
-            command.words, command.definition, system, secrets=secrets
+            command.words,
+            command.definition,
+            system,
+            secrets=secrets,
+            directory=(facts or {}).get("PWD", ""),
         )
         return variables_of(run, also=facts or ())
 

@@ -207,10 +207,12 @@ class Session:
         reading: type[SourceReader] | None = None,
         *,
         secrets: bool = False,
+        directory: str = "",
     ) -> Run:
         """Return a run of a command, planned as far as its variables; no question is asked.
 
-        The command is started with the environment `caller`. Without `secrets`, the value of a
+        The command is started with the environment `caller`. `directory` is the current directory
+        of a run on another machine. Without `secrets`, the value of a
         secret is its unresolved reference. Raises SourceError, and NotConfirmedError for a command
         of an untrusted project.
         """
@@ -224,6 +226,7 @@ class Session:
             self.messages.warn,
             caller,
             self.program,
+            directory=directory,
             resolves=secrets,
         )
         run.check_trust()

@@ -233,6 +233,26 @@ def find_bash(environ: "Mapping[str, str]") -> str | None:
     return find_program("bash", environ) or find_program("/bin/bash", environ)
 
 
+def working_directory(pwd: str) -> str:
+    """Return the current directory: `pwd`, if it names that, or else its real path.
+
+    POSIX shells follow this rule, too: programs such as `env -C`, `make -C` and `find -execdir`
+    change the directory, but not PWD. In a deleted directory, `pwd` is returned.
+    """
+    try:
+        here = posix.stat(".")
+        real = posix.getcwd()
+    except OSError:
+        return pwd
+    try:
+        named = posix.stat(pwd) if pwd.startswith("/") else None
+    except (OSError, ValueError):
+        named = None
+    if named is not None and (named.st_dev, named.st_ino) == (here.st_dev, here.st_ino):
+        return pwd
+    return real
+
+
 def from_system(name: str) -> str | None:
     """Return the system's value of HOME, USER, PWD or HOSTNAME (SPEC 2.5), or None if unknown."""
     try:

@@ -7,20 +7,21 @@ command. `Layers` stores the variables of each source and decides which value wi
 import posix
 
 from host.errors import Problem
-from host.run import Record, from_system
+from host.run import Record, from_system, working_directory
 from host.run.definition import Definition
 from host.run.expand import UNSUPPORTED, expand
 from host.run.process import FRAMEWORK_NAMES, RUN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from host.run.installation import OpenInstallation
     from host.run.lock import Source
     from host.run.path_folders import PathFolder
 
     Report = Callable[[Problem], None]
+    RunChain = Callable[[Mapping[str, str], Collection[str], Sequence[str]], str]
 
 REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 
@@ -34,6 +35,8 @@ SECRETS = 4.5  # secrets are resolved last, and only if nothing else sets the va
 RANKS = {"shell": SETTINGS, "env_files": ENV_FILES, "envs": ENVS}
 """Ranks of the built-in readers. A plugin can give its source any rank from ENVS to ENV_FILES."""
 
+# A secret of fewer characters is in too many values to tell that they come from it.
+_SHORTEST_INSIDE = 3
 BUILT_IN_SCHEMES = ("run", "file")  # reference schemes for secrets
 LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """The order of readers: settings.conf first, so plugins can use its values; the definition last."""
@@ -66,6 +69,8 @@ class Layers:
     caller   the caller's environment (SYSTEM): never changed, even if a value is empty
     offered  the assignments of all other sources by name, the strongest first
     missing  the `.env` files that do not exist
+    secret_names
+             the names in `fixed` whose values are secret
     folders  the folders to append to PATH, after everything that the caller and the sources set
     unasked  the references in `env_files` that were not resolved
     """
@@ -74,8 +79,9 @@ class Layers:
         self,
         caller: "Mapping[str, str]",
         fixed: "Mapping[str, str]",
-        run_chain: "Callable[[Mapping[str, str], Sequence[str]], str] | None" = None,
+        run_chain: "RunChain | None" = None,
         folders: "Sequence[PathFolder]" = (),
+        secret_names: "Collection[str]" = (),
     ) -> None:
         self.caller = caller
         self.fixed = fixed
@@ -83,6 +89,7 @@ class Layers:
         self.missing: list[str] = []
         self.unasked: list[str] = []
         self.folders = folders
+        self.secret_names = secret_names
         self._run_chain = run_chain  # returns CLI_RUN for what this run sets and appends to PATH
 
     def offer(self, assignment: Assignment) -> None:
@@ -114,8 +121,20 @@ class Layers:
         if self._run_chain is not None:
             values = {**self.fixed, **won}
             own = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
-            found[RUN] = self._run_chain(own, added)
+            found[RUN] = self._run_chain(own, self._secrets_among(own), added)
         return {**found, **won}
+
+    def _secrets_among(self, values: "Mapping[str, str]") -> "set[str]":
+        """Return the names of the values that are secret, or that contain one that is secret."""
+        names = {name for name in self.secret_names if name in values}
+        for name, assignments in self.offered.items():
+            strongest = assignments[0]
+            if name in values and (strongest.secret or strongest.rank == SECRETS):
+                names.add(name)
+        texts = [values[name] for name in names if len(values[name]) >= _SHORTEST_INSIDE]
+        if texts:
+            names |= {name for name, value in values.items() if any(map(value.__contains__, texts))}
+        return names
 
     def ignored(self) -> "Iterator[str]":
         """Yield a line for each assignment that has no effect because the caller set the name."""
@@ -131,6 +150,7 @@ class SourceReader(Record):
     `report` is called with each problem that does not prevent a run. `schemes` has the plugins'
     schemes of references to secrets. With `resolves`, references to secrets are resolved. With
     `may_ask`, the providers of the secrets can use the terminal. `program` is for messages.
+    `directory` is the current directory of a run on another machine.
     """
 
     words: tuple[str, ...]
@@ -141,6 +161,7 @@ class SourceReader(Record):
     resolves: bool = False
     may_ask: bool = False
     program: str = "cli"
+    directory: str = ""
 
     def read_all(self, sources: "Iterable[Source]") -> None:
         """Add the variables of `sources` to `layers`, unless the command has `"sources": false`."""
@@ -249,6 +270,8 @@ class SourceReader(Record):
 
         def lookup(name: str) -> str | None:
             value = self.layers.get(name)
+            if name == "PWD" and name in self.layers.caller:
+                value = self.directory or working_directory(self.layers.caller[name])
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, because secrets are resolved last"
                 warn(Problem(path, what, "compute the value in the command", key, line))
@@ -287,7 +310,16 @@ def layers_of(
 
         folders = check_folders(definition)
 
-    def run_chain(values: "Mapping[str, str]", added: "Sequence[str]") -> str:
-        return installation.run_chain(environ, values, added)
+    def run_chain(
+        values: "Mapping[str, str]", secret: "Collection[str]", added: "Sequence[str]"
+    ) -> str:
+        return installation.run_chain(environ, values, secret, added)
 
-    return Layers(caller, fixed, run_chain, folders)
+    secret_names = [
+        name
+        for argument in definition.args
+        if argument.secret
+        for name in fixed
+        if argument.owns(name)
+    ]
+    return Layers(caller, fixed, run_chain, folders, secret_names)

@@ -11,7 +11,7 @@ from host.run.text import value_hash
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from host.run.projects import Project
 
@@ -197,10 +197,15 @@ class OpenInstallation:
         }
 
     def run_chain(
-        self, environ: "Mapping[str, str]", values: "Mapping[str, str]", added: "Sequence[str]" = ()
+        self,
+        environ: "Mapping[str, str]",
+        values: "Mapping[str, str]",
+        secret: "Collection[str]" = (),
+        added: "Sequence[str]" = (),
     ) -> str:
         """Return the value of CLI_RUN for a run that sets the variables `values`.
 
+        Of the names in `secret`, it has no hash, because a short secret can be found by its hash.
         `added` has the folders that the run appends to PATH. `environ` is the environment of the
         run's caller.
         """
@@ -208,7 +213,10 @@ class OpenInstallation:
         launcher = "" if layout.launcher == layout.root else layout.launcher
         usual = layout.config_file == join(layout.root, "core/cli.json")
         paths = (layout.root, launcher, "" if usual else layout.config_file)
-        hashes = [f"{name}={value_hash(text)}" for name, text in values.items()]
+        hashes = [
+            name if name in secret else f"{name}={value_hash(text)}"
+            for name, text in values.items()
+        ]
         parts = [*map(_escaped, paths), ",".join(hashes)]
         if added:
             parts.append(",".join(map(_escaped, added)))

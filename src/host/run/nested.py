@@ -2,7 +2,8 @@
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
 `ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH:FOLDER,FOLDER`, with one space between entries. A
-NAME is a variable that the run set, and HASH is the hash of its value. A FOLDER is one that the run
+NAME is a variable that the run set, and HASH is the hash of its value; a secret has no hash, as in
+`NAME=HASH,NAME`. A FOLDER is one that the run
 appended to PATH; without any, the last colon is left out. `OpenInstallation.run_chain` writes
 the entry. A run that is not inside another run does not import this module.
 """
@@ -20,7 +21,8 @@ class OuterRun(Record):
     """A run around this one: its installation, its `Layout.launcher`, and hashes of its variables.
 
     `config_file` is "" for `core/cli.json` below the root. `hashes` has a hash of each value from
-    sources and declared arguments, by name. `added` has the folders that the run appended to PATH.
+    sources and declared arguments by name, and "" for a secret. `added` has the folders that the
+    run appended to PATH.
     """
 
     root: str
@@ -78,13 +80,21 @@ def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]
     kept = {
         name: value
         for name, value in environ.items()
-        if name not in FRAMEWORK_NAMES and (name not in hashes or hashes[name] != value_hash(value))
+        if name not in FRAMEWORK_NAMES and not _is_set_by(name, value, hashes)
     }
     if run.added and "PATH" in kept:
         from host.run.path_folders import remove_folders
 
         kept["PATH"] = remove_folders(kept["PATH"], run.added)
     return kept
+
+
+def _is_set_by(name: str, value: str, hashes: "Mapping[str, str]") -> bool:
+    """Return whether a run with these hashes has set the variable to this value.
+
+    A secret has no hash, so its name counts even if the script has changed the value.
+    """
+    return name in hashes and hashes[name] in ("", value_hash(value))
 
 
 def chained(environ: "Mapping[str, str]", own: str) -> str:
@@ -102,7 +112,13 @@ def _parsed(text: str) -> OuterRun:
     added = [_unescaped(folder) for folder in last[0].split(",")] if last else []
     if not root.startswith("/"):
         raise ValueError
-    pairs = dict(one.split("=") for one in hashes.split(",") if one)
+    pairs: dict[str, str] = {}
+    for item in hashes.split(","):
+        name, equals, value = item.partition("=")
+        if (equals and not value) or "=" in value:
+            raise ValueError
+        if name:
+            pairs[name] = value
     launcher, config_file = _unescaped(launcher or root), _unescaped(config_file)
     return OuterRun(_unescaped(root), launcher, config_file, pairs, tuple(added))
 

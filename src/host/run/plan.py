@@ -62,6 +62,7 @@ class Run(Record):
                        the installation, all commands, and the program's name for messages
     report             is called with each `Problem` that does not prevent the run
     questions          what to do if only the user can decide
+    directory          the current directory of a run on another machine; "" for a run here
     resolves           whether references to secrets are resolved; otherwise, they stay references
     starts_programs    whether required programs are started for their version; otherwise, only
                        versions that are known already are checked
@@ -78,6 +79,7 @@ class Run(Record):
     program: str
     arguments: "Sequence[str]" = ()
     questions: Questions = Questions()
+    directory: str = ""
     resolves: bool = False
     starts_programs: bool = False
     file: str = ""
@@ -181,6 +183,7 @@ class Run(Record):
             resolves=self.resolves,
             may_ask=self.questions.may_ask,
             program=self.program,
+            directory=self.directory,
         )
         self._reader.read_all(lock.sources)
 

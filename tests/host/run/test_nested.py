@@ -236,3 +236,47 @@ def test_what_is_wrong_with_the_outer_commands_files_is_said_once(install):
         f"cli: warning: {made.root}/commands/outer/call/.env:1: this line is not "
         "NAME=value; ignored\n"
     )
+
+
+SHOW_RUN = '#!/bin/sh\necho "$CLI_RUN"\n'
+
+
+def test_no_hash_of_a_secret_is_in_the_chain(install):
+    """Its six digits would be found in a second; a value that contains it has no hash either."""
+    sources = {
+        "secrets": {"PIN": "run:echo 493817"},
+        "env_files": ["run:echo CODE=271828"],
+        "envs": {"URL": "https://u:$CODE@example.org", "PLAIN": "plain"},
+        "args": [{"name": "--key", "value": "K", "secret": True}, {"name": "--n", "value": "N"}],
+    }
+    made = install(
+        {
+            "commands/a/b/command.json": command(**sources),
+            "commands/a/b/main.sh": SHOW_RUN,
+        }
+    )
+    done = made.run("a", "b", "--key", "161803", "--n", "8")
+    assert done.status == 0, done.stderr
+    items = done.stdout.strip().split(":")[3].split(",")
+    names = {name: bool(hashed) for name, _, hashed in (item.partition("=") for item in items)}
+    assert names == {
+        "PIN": False,
+        "CODE": False,
+        "URL": False,
+        "ARG_KEY": False,
+        "PLAIN": True,
+        "ARG_N": True,
+    }
+
+
+def test_a_secret_is_dropped_by_the_inner_run_even_if_it_was_changed(install):
+    made = install(
+        {
+            "commands/outer/call/command.json": command(secrets={"A": "run:echo 493817"}),
+            "commands/outer/call/main.sh": f"#!/bin/sh\nexport A=changed\n{CALL}",
+            "commands/inner/show/command.json": command(envs={"B": "${A:-unset}"}),
+            "commands/inner/show/main.sh": SHOW_TWO,
+        }
+    )
+    assert made.run("outer", "call").all == (0, "unset|unset\n", "")
+    assert made.run("outer", "call", env={"A": "caller"}).all == (0, "changed|changed\n", "")
