@@ -176,7 +176,10 @@ def _plugin(plugins_dir: str, name: str, entry: Entry | None) -> DirectoryPlugin
         if not is_plugin_name(name):
             what = "is not a valid plugin name"
             raise PluginError(Problem(root, what, f"rename the directory: {NAME_RULE}"))
-        if linked and not entry.dev:
+        # A kept version may itself be a link, or contain one in the place of its files.
+        inside = os.path.join(os.path.realpath(plugins_dir), "")
+        leads_out = not os.path.realpath(root).startswith(inside)
+        if (linked or leads_out) and not entry.dev:
             raise PluginError(Problem(root, "links to a directory outside the plugins directory"))
         return read_plugin(root, entry)
     except HostError as error:

@@ -6,8 +6,9 @@ A run loads this module only for a definition that has this key.
 import posix
 
 from host.errors import HostError, MissingError, Problem
-from host.run import Record, basename, find_program, read_regular, realpath
+from host.run import Record, basename, find_program, realpath
 from host.run.json_file import Fields
+from host.run.lock import own_content
 from host.run.text import decode, encode, is_digits
 
 TYPE_CHECKING = False
@@ -169,10 +170,7 @@ def _version(
     status = posix.stat(path)
     file = f" {basename(path)} {realpath(path)}"
     identity = f" {status.st_mtime_ns} {status.st_size} {status.st_ino}{file}"
-    try:
-        lines = decode(read_regular(cache_file, HostError)).splitlines()
-    except (FileNotFoundError, HostError):
-        lines = []
+    lines = _cached_lines(cache_file)
     for line in lines:
         if line.endswith(identity):
             return line.removesuffix(identity)
@@ -185,6 +183,20 @@ def _version(
         kept = [*(line for line in lines if not line.endswith(file)), version + identity]
         replace(cache_file, encode("".join([f"{line}\n" for line in kept])), 0o600)
     return version
+
+
+def _cached_lines(cache_file: str) -> "list[str]":
+    """Return the intact lines of the cache; a cache that another user may have written has none.
+
+    Otherwise, that user could make a program of the wrong version pass, or a damaged line could
+    stop every run.
+    """
+    try:
+        content = own_content(cache_file)
+    except (OSError, HostError):
+        return []
+    lines = decode(content).splitlines()
+    return [line for line in lines if is_version(line.partition(" ")[0])]
 
 
 def _printed_version(path: str, environ: "Mapping[str, str]") -> str:

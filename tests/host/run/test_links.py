@@ -162,3 +162,28 @@ def test_a_git_plugin_runs_from_its_current_version(made, tmp_path):
     subprocess.run([*git, "commit", "-qam", "two"], check=True)
     assert made.run("self", "plugin", "update", "tools").status == 0
     assert made.run("show").all == (0, "two\n", "")
+
+
+@pytest.mark.parametrize("where", ["tree", "version"])
+def test_a_link_out_of_plugins_is_refused(made, tmp_path, where):
+    """Also in the place of a kept version, or of its files, to which the plugin's link leads."""
+    made.write({f"{tmp_path}/evil/tree/show": "#!/bin/sh\necho evil\n"})
+    made.write({f"{tmp_path}/evil/tree/plugin.json": {"name": "tools", "scripts": {}}})
+    version = made.root / "plugins/.versions/tools/0123456789abcdef"
+    version.parent.mkdir(parents=True)
+    if where == "version":
+        version.symlink_to(tmp_path / "evil")
+    else:
+        version.mkdir()
+        (version / "tree").symlink_to(tmp_path / "evil/tree")
+    (made.root / "plugins/tools").symlink_to(".versions/tools/0123456789abcdef/tree")
+    entry = {
+        "name": "tools",
+        "kind": "git",
+        "source": "file:///x",
+        "commit": "0123456789abcdef" * 2,
+    }
+    made.write({"plugins/registry.json": {"version": "1.0.0", "plugins": [entry]}})
+    done = made.run("show")
+    assert (done.status, done.stdout) == (2, "")
+    assert "links to a directory outside the plugins directory" in done.stderr

@@ -1,6 +1,7 @@
 """`requires`: what a definition may say, which versions satisfy it, and what a run does."""
 
 import json
+import os
 import time
 from dataclasses import replace
 
@@ -146,6 +147,36 @@ def test_a_file_is_asked_once_until_it_changes(made):
     known.unlink()
     known.mkdir()
     assert made.run("a", "b", cwd=made.root).status == 127
+
+
+def only_cache(made):
+    [known] = (made.home / ".cache/cli-host").glob("*.versions")
+    return known
+
+
+@pytest.mark.parametrize("damage", ["oops", "", "1..2", "9" * 5000, "-1.5", "1.5x", "\udcff"])
+def test_a_damaged_line_of_the_cache_is_written_again(made, damage):
+    """It ended every run with "internal error: ValueError"."""
+    requires(made, "old>=1")
+    assert made.run("a", "b", cwd=made.root).status == 0
+    known = only_cache(made)
+    version, space, rest = known.read_text().partition(" ")
+    known.write_bytes(f"{damage}{space}{rest}".encode("utf-8", "surrogateescape"))
+    assert made.run("a", "b", cwd=made.root).all == (0, "ran\n", "")
+    assert known.read_text() == f"{version}{space}{rest}"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_cache_of_another_user_is_not_used(made):
+    requires(made, "old>=9")
+    assert made.run("a", "b", cwd=made.root).status == 127
+    known = only_cache(made)
+    forged = known.read_text().replace("1.5", "9.9", 1)
+    for prepare in (lambda: os.chown(known, 65534, -1), lambda: known.chmod(0o666)):
+        known.write_text(forged)
+        prepare()
+        assert made.run("a", "b", cwd=made.root).status == 127
+        assert "9.9" not in known.read_text()
 
 
 def test_the_path_is_the_commands(made):
