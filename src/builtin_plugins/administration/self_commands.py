@@ -91,6 +91,7 @@ _TRUSTED = argument(
 _TRUST_YES = argument("--yes", "Do not ask; the global --yes does not answer this question.")
 _RECIPES = argument("file", required=True, type="file", complete="file")
 _REFRESH = argument("--update", "Update an earlier import, except scripts that you changed.")
+_EVERYTHING = argument("--verbose", "List all names, and the tags that have no meaning here.")
 _EVERY = argument("--all", "Also show the variables that only your environment sets.")
 _SECRETS = argument("--show-secrets", "Do not mask the values of secrets.")
 _WHERE = argument("words...", "The category (default: the tool's name).", complete="none")
@@ -112,7 +113,7 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "launcher": ("Rebuild the launcher", argument("path", required=True)),
     "lint": (
         "Check definitions and scripts",
-        *(argument("directory", type="directory"), _LINT_FORMAT),
+        *(argument("directory", type="directory"), _LINT_FORMAT, _EVERYTHING),
     ),
     "list": ("List every command", {**_WORDS, "required": False}, _ALL, _LISTING_FORMAT),
     "lock": ("Rebuild the lock",),

@@ -21,6 +21,7 @@ Install = Callable[..., Made]
 
 BASH = "#!/usr/bin/env bash\necho ran\n"
 HERE = "commands/a/b"
+SUMMARIES = ("no description: ", "doubtful description: ", "the script ", "--help shows ")
 
 
 def tree(definition: Any = None, script: str | bytes = BASH, **more: Any) -> dict[str, Any]:
@@ -34,11 +35,29 @@ def tree(definition: Any = None, script: str | bytes = BASH, **more: Any) -> dic
 
 
 def lint(made: Made, *words: str, env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Return the status and the findings, without the lines on who answers `--help`."""
+    """Return the status and the findings, without the lines about all commands together."""
     found = made.run("self", "lint", *words, env=env, cwd=made.root)
     assert found.stderr == ""
     lines = found.stdout.splitlines(keepends=True)
-    return found.status, "".join(one for one in lines if "--help" not in one)
+    return found.status, "".join([one for one in lines if not one.startswith(SUMMARIES)])
+
+
+def test_descriptions_are_counted_in_one_line_each(install: Install) -> None:
+    files = {f"commands/n{number:02}": "#!/bin/sh\n" for number in range(12)}
+    files["commands/doubtful"] = "#!/bin/sh\n# Configuration\n"
+    files["commands/icon"] = "#!/bin/sh\n# @raycast.title Do it\n# @raycast.icon x\n"
+    made = install(files)
+    listed = ", ".join([f"n{number:02}" for number in range(10)])
+    assert made.run("self", "lint").stdout.splitlines()[1:3] == [
+        f"no description: 12 commands: {listed} and 2 more",
+        "doubtful description: doubtful",
+    ]
+    verbose = made.run("self", "lint", "--verbose").stdout
+    assert f"no description: {listed}, n10, n11\n" in verbose
+    assert verbose.endswith("ignored tag: @raycast.icon (1 script)\n")
+    found = json.loads(made.run("self", "lint", "--format", "json").stdout)
+    assert found["descriptions"]["doubtful"] == ["doubtful"]
+    assert found["ignored_tags"] == {"@raycast.icon": 1}
 
 
 def test_a_clean_installation(install: Install) -> None:
@@ -316,7 +335,7 @@ def test_who_answers_help(install: Install) -> None:
     more = {"commands/x": BASH + "case $1 in --help) ;; esac\n", "commands/y": BASH}
     made = install(tree(**more))
     shown = made.run("self", "lint").stdout.splitlines()
-    assert shown[1:] == ["--help shows the help page: a b, y", "the script handles --help: x"]
+    assert shown[2:] == ["--help shows the help page: a b, y", "the script handles --help: x"]
     rows = json.loads(made.run("self", "lint", "--format", "json").stdout)
     assert rows["findings"] == []
     assert rows["help"] == {"page": ["a b", "y"], "script": ["x"]}
@@ -449,6 +468,8 @@ def test_formats(install: Install) -> None:
                 }
             ],
             "help": {"page": ["a b"]},
+            "descriptions": {"no": [], "doubtful": []},
+            "ignored_tags": {},
         },
     )
     assert lint(made, "--format", "github") == (
@@ -460,6 +481,8 @@ def test_formats(install: Install) -> None:
     assert json.loads(lint(made, "--format", "json")[1]) == {
         "findings": [],
         "help": {"page": ["a b"]},
+        "descriptions": {"no": [], "doubtful": []},
+        "ignored_tags": {},
     }
     assert lint(made, "--format", "github") == (0, "")
 

@@ -1,6 +1,6 @@
 """`self lint`: the problems in definitions and scripts, each with its position."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
 from builtin_plugins.administration.commands.lint.rules import shellcheck_findings
@@ -9,31 +9,58 @@ from host import Problem
 from host.cli.session import Session
 
 _HELP = {"script": "the script handles --help", "page": "--help shows the help page"}
+_MOST_NAMES = 10  # in a line without --verbose
 
 
-def command(session: Session, directory: str | None, format: str) -> int:
+def command(session: Session, directory: str | None, format: str, verbose: bool) -> int:
     """Check definitions and scripts without running them.
 
     DIRECTORY is an installation, a plugin, a project or a folder of commands. By default, this
     installation and the projects that contain the current directory are checked. Each finding
     is a line FILE:LINE:COLUMN: MESSAGE; on a terminal, findings are grouped by file. The exit
     status is 1 if there are errors. Hints, such as a script without a shebang, leave it at 0.
-    The last lines list the commands whose script handles `--help`, and those for which `--help`
-    shows the help page. If shellcheck is on PATH, it also checks the scripts.
+    The last lines list the commands without a description, those whose description does not
+    seem to be one, those whose script handles `--help`, and those for which `--help` shows the
+    help page. --verbose lists all of them, and the tags in scripts' headers that have no meaning
+    here. If shellcheck is on PATH, it also checks the scripts.
     """
     lint = Lint(session)
     found = [*(lint.here() if directory is None else lint.directory(directory))]
     found += shellcheck_findings(lint.shell_scripts, session.environ)
     findings = with_positions(found)
     if format == "json":
-        session.show_json({"findings": [*map(_row, findings)], "help": lint.help})
+        session.show_json(
+            {
+                "findings": [*map(_row, findings)],
+                "help": lint.help,
+                "descriptions": lint.descriptions,
+                "ignored_tags": dict(lint.ignored_tags),
+            }
+        )
     elif format == "github":
         session.show_lines(*map(_github_line, findings))
     else:
         _show_text(session, findings, lint.count)
-        for who, names in lint.help.items():
-            session.show_lines(f"{_HELP[who]}: {', '.join(sorted({*names}))}")
+        session.show_lines(*_summaries(lint, verbose=verbose))
     return 1 if any(one.kind == "error" for one in findings) else 0
+
+
+def _summaries(lint: Lint, *, verbose: bool) -> Iterator[str]:
+    """Yield the lines about all commands together."""
+    lists = {f"{kind} description": names for kind, names in lint.descriptions.items()}
+    lists |= {_HELP[who]: names for who, names in lint.help.items()}
+    for title, names in lists.items():
+        shown = sorted({*names})
+        if not shown:
+            continue
+        more = "" if verbose else f" and {len(shown) - _MOST_NAMES} more"
+        if verbose or len(shown) <= _MOST_NAMES:
+            yield f"{title}: {', '.join(shown)}"
+        else:
+            yield f"{title}: {len(shown)} commands: {', '.join(shown[:_MOST_NAMES])}{more}"
+    if verbose:
+        for tag, count in sorted(lint.ignored_tags.items()):
+            yield f"ignored tag: {tag} ({plural(count, 'script')})"
 
 
 def _show_text(session: Session, findings: Sequence[Finding], count: int) -> None:

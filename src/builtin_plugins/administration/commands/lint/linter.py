@@ -1,7 +1,9 @@
 """The checks of an installation, a plugin, a project or a folder of commands."""
 
 import os
+from collections import Counter
 from collections.abc import Generator, Iterable, Iterator
+from contextlib import suppress
 from functools import cache
 from operator import attrgetter
 
@@ -30,7 +32,7 @@ from host.run.json_errors import offsets_of_keys, position_of_key
 from host.run.lock import Tree
 from host.run.process import FRAMEWORK_NAMES
 from host.run.projects import Project
-from host.run.script_definition import block_text
+from host.run.script_definition import ScriptComments, block_text
 from host.run.script_help import script_gets_help
 
 
@@ -39,8 +41,9 @@ class Lint:
 
     `count` is the number of definitions read. `shell_scripts` lists the entrypoints that a shell
     runs. `help` maps "script" to the commands whose script handles `--help`, and "page" to those
-    for which `--help` shows the help page. Variables that settings.conf assigns
-    are treated as defined.
+    for which `--help` shows the help page. `descriptions` maps "no" and "doubtful" to commands
+    with such a description. `ignored_tags` counts the scripts that have a tag without a meaning
+    here. Variables that settings.conf assigns are treated as defined.
     """
 
     def __init__(self, session: Session) -> None:
@@ -50,6 +53,8 @@ class Lint:
         self.count = 0
         self.shell_scripts: list[str] = []
         self.help: dict[str, list[str]] = {}
+        self.descriptions: dict[str, list[str]] = {"no": [], "doubtful": []}
+        self.ignored_tags: Counter[str] = Counter()
 
     def here(self) -> Iterator[Finding]:
         """Check this installation, and the projects that contain the current directory."""
@@ -165,9 +170,20 @@ class Lint:
             gets_help = script_gets_help(command, "" if command.in_python else script)
             words = node.written.removeprefix(node.tree.path).strip("/")
             words = words or os.path.basename(node.at)
-            names = self.help.setdefault("script" if gets_help else "page", [])
-            names.append(" ".join([*node.tree.under, *words.split("/")]))
+            name = " ".join([*node.tree.under, *words.split("/")])
+            self.help.setdefault("script" if gets_help else "page", []).append(name)
+            self._describe(command, name)
         return command
+
+    def _describe(self, command: Definition, name: str) -> None:
+        """Take note of a command's description and ignored tags."""
+        if not command.description:
+            self.descriptions["no"].append(name)
+        elif command.is_script and rules.is_doubtful(command.description):
+            self.descriptions["doubtful"].append(name)
+        if command.is_script:
+            with suppress(FileNotFoundError):
+                self.ignored_tags.update({*ScriptComments(command.file).ignored})
 
 
 def keys_of(path: str) -> tuple[str, dict[str, int]]:

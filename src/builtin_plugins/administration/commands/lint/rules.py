@@ -20,6 +20,7 @@ from host.run.process import start_of
 from host.run.suggestions import unknown_names
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
+_LONG = 150  # characters of a description
 _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
 _OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # see the rule no-shebang
 _OWN_MARKS = ("x-", "_", "$")
@@ -38,6 +39,13 @@ def keys_and_systems(definition: Definition) -> Iterator[Finding]:
         if not key.startswith(_OWN_MARKS) and key not in reported:
             remedy = f"if it is your own key, name it x-{key}"
             yield Finding("definition", Problem(definition.file, "unknown key", remedy, key))
+
+
+def is_doubtful(description: str) -> bool:
+    """Return whether a description in a script's header is perhaps another comment."""
+    is_word = " " not in description.strip()
+    is_unfinished = description.endswith((":", ";", ",", "{", "\\"))
+    return is_word or is_unfinished or "://" in description or len(description) > _LONG
 
 
 def default_command(definition: Definition, node: FolderNode) -> Iterator[Finding]:
