@@ -80,12 +80,20 @@ class Program:
         return cls(Session(layout, environ, messages, safe=False), words)
 
     @classmethod
-    def at(cls, root: str | os.PathLike[str], environ: Mapping[str, str] | None = None) -> Program:
+    def at(
+        cls,
+        root: str | os.PathLike[str],
+        environ: Mapping[str, str] | None = None,
+        *,
+        safe: bool = False,
+    ) -> Program:
         """Return the installation in the directory `root`, for a test or a script.
 
         `environ` is the caller's environment, by default that of this process. Its variables that
-        describe a run or an installation are ignored. Raises InstallationError if `root` has no
-        installation. For example, in a test::
+        describe a run or an installation are ignored. With `safe`, no code of plugins is imported
+        and nothing is written below `root`, so this works for an installation of somebody else;
+        commands that plugins declare in Python are missing. Raises InstallationError if `root` has
+        no installation. For example, in a test::
 
             def test_what_it_adds(tmp_path):
                 cli = [sys.executable, "-m", "host"]
@@ -101,7 +109,7 @@ class Program:
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))
         layout, messages = Layout(program, root, config_file), Messages(program, own)
-        return cls(Session(layout, own, messages, safe=False))
+        return cls(Session(layout, own, messages, safe=safe))
 
     @property
     def assume_yes(self) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from cli_host_docs.compare import differences
+from cli_host_docs.versions import accepts_all
 from conftest import Cli, make
 from host import Program
 
@@ -28,11 +31,27 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "system": ({}, {"os": ["linux"]}, ["breaking: a b: no longer runs on mac"]),
     "variable": ({"envs": {"A": "1"}}, {"envs": {"B": "1"}}, [
         "breaking: a b: no longer sets A", "compatible: a b: now sets B"]),
-    "value of a variable": ({"envs": {"A": "1"}}, {"envs": {"A": "2"}}, []),
+    "value of a variable": ({"envs": {"A": "1"}}, {"envs": {"A": "hush"}}, [
+        "breaking: a b: sets A to another value"]),
+    "secret reference": ({"secrets": {"A": "run:x"}}, {"secrets": {"A": "run:hush"}}, [
+        "breaking: a b: takes the secret A from another reference"]),
+    "files of variables": ({"env_files": [".a"]}, {"env_files": [".b"]}, [
+        "breaking: a b: no longer reads the variables of .a",
+        "compatible: a b: now reads the variables of .b"]),
+    "entrypoint": ({}, {"entrypoint": "other.sh"}, ["breaking: a b: now runs other.sh"]),
+    "help": ({}, {"help": "page"}, ["text: a b: has a new answer to --help"]),
+    "starts commands": ({}, {"starts_commands": True}, [
+        "breaking: a b: now starts other commands"]),
+    "secret argument": (_args(), _args(secret=True), ["compatible: a b: --n N is now secret"]),
+    "no secret argument": (_args(secret=True), _args(), [
+        "compatible: a b: --n N is no longer secret"]),
     "required variable": ({}, {"required_envs": ["A"]}, [
         "breaking: a b: now needs the variable A"]),
     "requirement": ({"requires": ["jq"]}, {"requires": ["jq>=2"]}, [
-        "breaking: a b: now needs the program jq>=2",
+        "breaking: a b: now needs the program jq>=2"]),
+    "an older version is enough": ({"requires": ["jq>=1.6"]}, {"requires": ["jq>=1.5"]}, [
+        "compatible: a b: now needs the program jq>=1.5"]),
+    "a requirement less": ({"requires": ["jq", "git"]}, {"requires": ["git"]}, [
         "compatible: a b: no longer needs the program jq"]),
     "secret": ({"secrets": {"A": "run:x"}}, {}, ["compatible: a b: no longer needs the secret A"]),
     "sudo": ({"effects": "destroy"}, {"effects": "destroy", "sudo": ["mac"]}, [
@@ -94,6 +113,89 @@ def test_a_difference_and_its_kind(
         states.append(Program.at(cli.root).commands(everything=True))
     own = [[one for one in state if one.origin == "commands"] for state in states]
     assert list(map(str, differences(*own))) == expected
+
+
+def test_a_variable_of_the_category(tmp_path: Path) -> None:
+    states = []
+    for name, value in (("old", "1"), ("new", "2")):
+        cli = Cli(tmp_path / name, tmp_path)
+        (cli.root / "core").mkdir(parents=True)
+        (cli.root / "core/cli.json").write_text('{"name": "Acme", "version": "1"}')
+        cli.category("a", name="A", envs={"A": value})
+        cli.command("a b")
+        commands = Program.at(cli.root, safe=True).commands(everything=True)
+        states.append([command for command in commands if command.origin == "commands"])
+    assert list(map(str, differences(*states))) == ["breaking: a b: sets A to another value"]
+
+
+@pytest.mark.parametrize(
+    ("new", "old", "expected"),
+    [
+        (">=1.5", ">=1.6", True),
+        (">=1.6", ">=1.5", False),
+        ("", ">=1", True),
+        (">=1", "", False),
+        (">=1.6.0", ">=1.6", True),
+        (">=1,<3", ">=1,<2", True),
+        (">=1,<2", ">=1", False),
+        (">1", ">=1", False),
+        (">=1", "==1.4", True),
+        ("==1.4", ">=1.4", False),
+        ("<=2", "<2", True),
+        ("<2", "<=2", False),
+    ],
+)
+def test_version_constraints(new: str, old: str, expected: bool) -> None:
+    assert accepts_all(new, old) is expected
+
+
+def test_formats(cli: Cli, tmp_path: Path) -> None:
+    other = make(tmp_path / "other")
+    other.command("deploy fresh")
+    other.command("deploy status", description="100 % other", effects="read", aliases=["st"])
+    call = ("docs", "diff", str(other.root), str(cli.root), "--format")
+    status, out, _ = cli.run(*call, "json")
+    assert status == 0
+    assert json.loads(out)["differences"][-1] == {
+        "kind": "text",
+        "words": ["deploy", "status"],
+        "what": "has a new description",
+    }
+    call = ("docs", "diff", str(cli.root), str(other.root), "--format")
+    status, out, _ = cli.run(*call, "github")
+    assert status == 1
+    assert out.splitlines()[0] == "::error::breaking: deploy app: was removed"
+    assert out.splitlines()[-1] == "::notice::text: deploy status: has a new description"
+
+
+_HOOKS = """
+from pathlib import Path
+Path(__file__).with_name("imported").touch()
+from host import CommandDeclaration, hookimpl
+@hookimpl
+def discover_commands():
+    fields = {"name": "P", "description": "P", "entrypoint": "x:y"}
+    yield CommandDeclaration(("deploy", "py"), fields)
+"""
+
+
+def test_another_state_is_only_read(cli: Cli, tmp_path: Path) -> None:
+    other = make(tmp_path / "other")
+    plugin = other.root / "plugins/greet"
+    (plugin / "deploy/hello").mkdir(parents=True)
+    (plugin / "plugin.json").write_text('{"name": "greet", "hooks": "hooks.py"}')
+    (plugin / "hooks.py").write_text(_HOOKS)
+    definition = {"name": "H", "description": "H", "entrypoint": "main.sh"}
+    (plugin / "deploy/hello/command.json").write_text(json.dumps(definition))
+    (plugin / "deploy/hello/main.sh").write_text("true\n")
+    for path in [*other.root.rglob("*"), other.root]:
+        os.utime(path, (1, 1), follow_symlinks=False)
+    before = {path: path.lstat().st_mtime for path in other.root.rglob("*")}
+    status, out, err = cli.run("docs", "diff", str(cli.root), str(other.root))
+    assert (status, err) == (1, "")
+    assert "compatible: deploy hello: was added\n" in out
+    assert {path: path.lstat().st_mtime for path in other.root.rglob("*")} == before
+    assert not (plugin / "imported").exists()
 
 
 def test_commands_that_come_go_and_are_renamed(cli: Cli, tmp_path: Path) -> None:

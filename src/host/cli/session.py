@@ -252,7 +252,8 @@ class Session:
         index = DefinitionIndex(self.installation)
         catalog = Catalog(self.lock, index.read_definition, self.installation.around)
         found = contents(catalog, words, deep=True)
-        index.save()
+        if not self.safe:  # in safe mode, nothing is written
+            index.save()
         return found
 
     def listed(

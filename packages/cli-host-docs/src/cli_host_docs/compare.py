@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from cli_host_docs import facts
+from cli_host_docs.versions import accepts_all
 from host import Argument, Command, Definition
 
 BREAKING, COMPATIBLE, TEXT = KINDS = ("breaking", "compatible", "text")
@@ -60,6 +61,8 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
 
 def _definition(old: Definition, new: Definition) -> Iterator[Change]:
     yield from _changes(_profile(old), _profile(new))
+    yield from _other_values(old, new)
+    yield from _requirements(old, new)
     if not old.args or not new.args:
         return  # a definition without `args` accepts any arguments
     before, after = _by_key(old.args), _by_key(new.args)
@@ -70,8 +73,45 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
             kind = BREAKING if after[key].required else COMPATIBLE
             yield kind, f"{facts.label(after[key])} was added"
         else:
-            changes = _changes(_argument_profile(before[key]), _argument_profile(after[key]))
+            changes = [*_changes(_argument_profile(before[key]), _argument_profile(after[key]))]
+            if bool(before[key].secret) != bool(after[key].secret):
+                changes.append(
+                    (COMPATIBLE, f"is {'now' if after[key].secret else 'no longer'} secret")
+                )
             yield from ((kind, f"{facts.label(after[key])} {what}") for kind, what in changes)
+
+
+def _other_values(old: Definition, new: Definition) -> Iterator[Change]:
+    """Yield what both states have, with another value; values are never shown."""
+    before, after = _envs(old), _envs(new)
+    for name in before.keys() & after.keys():
+        if before[name] != after[name]:
+            yield BREAKING, f"sets {name} to another value"
+    before, after = old.secrets, new.secrets
+    for name in before.keys() & after.keys():
+        if before[name] != after[name]:
+            yield BREAKING, f"takes the secret {name} from another reference"
+    if old.entrypoint != new.entrypoint:
+        yield BREAKING, f"now runs {new.entrypoint or 'nothing'}"
+
+
+def _envs(definition: Definition) -> dict[str, str]:
+    """Return the variables of the command and of the categories above it."""
+    return {name: value for one in definition.chain for name, value in one.envs.items()}
+
+
+def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
+    """Yield the changes of required programs: breaking if a version that worked may not work."""
+    before = {need.program: need.version for need in old.requires}
+    after = {need.program: need.version for need in new.requires}
+    for program in before.keys() | after.keys():
+        if program not in after:
+            yield COMPATIBLE, f"no longer needs the program {program}{before[program]}"
+        elif program not in before:
+            yield BREAKING, f"now needs the program {program}{after[program]}"
+        elif before[program] != after[program]:
+            kind = COMPATIBLE if accepts_all(after[program], before[program]) else BREAKING
+            yield kind, f"now needs the program {program}{after[program]}"
 
 
 def _by_key(arguments: Iterable[Argument]) -> dict[str, Argument]:
@@ -109,16 +149,20 @@ def _profile(definition: Definition) -> _Profile:
     offers = {
         "has the alias": definition.aliases,
         "runs on": definition.os or ("linux", "mac"),
-        "sets": definition.envs,
+        "sets": _envs(definition),
+        "reads the variables of": [file for one in definition.chain for file in one.env_files],
     }
     demands = {
         "needs the variable": definition.required_envs,
-        "needs the program": facts.requirements(definition),
         "needs the secret": facts.secrets(definition),
         "needs sudo on": definition.sudo_systems,
         "has the effect": _EFFECTS.get(definition.effects, ()),
         "asks for confirmation": [""] if definition.confirm else (),
         "checks its arguments": [""] if definition.args else (),
+        "starts other commands": [""] if definition.starts_commands else (),
+        "has the time limit": facts.texts(facts.value_of(definition, "timeout", ())),
+        "excludes other runs": [""] if facts.value_of(definition, "exclusive", None) else (),
+        "is moved to": facts.texts(facts.value_of(definition, "moved_to", ()) or ()),
     }
     texts = {
         "name": definition.name,
@@ -127,6 +171,8 @@ def _profile(definition: Definition) -> _Profile:
         "place in listings": definition.hidden,
         "list of examples": definition.examples,
         "question": definition.confirm,
+        "answer to --help": definition.help,
+        "deprecation": facts.value_of(definition, "deprecated", ""),
     }
     return _Profile(_phrases(offers), _phrases(demands), texts)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from cli_host_docs.compare import BREAKING, differences
+from cli_host_docs.compare import BREAKING, Difference, differences
 from cli_host_docs.facts import own_commands
 from host import Command, OperationError, Program, UsageError, find_program, printable
 
@@ -23,16 +24,43 @@ def main(arguments: Sequence[str]) -> int:
     given = program.arguments(program.find(program.words), arguments)
     places = [given["ARG_OLD"], given.get("ARG_NEW")]
     # A git ref or a team's repository has no plugins, so a comparison with it ignores plugins.
-    own_only = any(place and not _is_installation(place) for place in places)
+    # Commands in Python are known only to the code of plugins, which is not run for another state.
+    has_plugins = all(place is None or _is_installation(place) for place in places)
+    origins = ("commands", "plugin") if has_plugins else ("commands",)
     with ExitStack() as stack:
-        old, new = [_commands(program, place, own_only, stack) for place in places]
+        old, new = [_commands(program, place, origins, stack) for place in places]
         found = differences(old, new)
-    sys.stdout.writelines(f"{printable(str(one))}\n" for one in found)
+    sys.stdout.write(_FORMATS[given["ARG_FORMAT"]](found))
     return 1 if any(one.kind == BREAKING for one in found) else 0
 
 
+def _as_text(found: Sequence[Difference]) -> str:
+    return "".join(f"{printable(str(difference))}\n" for difference in found)
+
+
+def _as_json(found: Sequence[Difference]) -> str:
+    rows = [
+        {"kind": difference.kind, "words": difference.words, "what": difference.what}
+        for difference in found
+    ]
+    return json.dumps({"differences": rows}, indent=2) + "\n"
+
+
+def _as_github(found: Sequence[Difference]) -> str:
+    """Return workflow commands of GitHub Actions, which appear as annotations."""
+    lines = []
+    for difference in found:
+        level = "error" if difference.kind == BREAKING else "notice"
+        text = printable(str(difference)).replace("%", "%25")
+        lines.append(f"::{level}::{text}\n")
+    return "".join(lines)
+
+
+_FORMATS = {"text": _as_text, "json": _as_json, "github": _as_github}
+
+
 def _commands(
-    program: Program, place: str | None, own_only: bool, stack: ExitStack
+    program: Program, place: str | None, origins: Sequence[str], stack: ExitStack
 ) -> list[Command]:
     if place is None:
         state = program
@@ -42,7 +70,7 @@ def _commands(
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
         _check_out(program.root, place, folder)
         state = _opened(folder, program, stack)
-    return [one for one in own_commands(state) if one.origin == "commands" or not own_only]
+    return [command for command in own_commands(state) if command.origin in origins]
 
 
 def _is_installation(directory: str) -> bool:
@@ -52,20 +80,21 @@ def _is_installation(directory: str) -> bool:
 def _opened(root: str, program: Program, stack: ExitStack) -> Program:
     """Return the installation at `root`, which may have only `commands/`.
 
+    It is opened safely: nothing in it is run, and nothing is written to it.
     A team's repository needs no core/cli.json, because `self init --from` creates that file. Such a
     repository is opened as a temporary directory with this program's cli.json and a link to its
     `commands/`.
     """
     commands = os.path.join(root, "commands")
     if _is_installation(root) or not os.path.isdir(commands):
-        return Program.at(root)
+        return Program.at(root, safe=True)
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="cli-docs-"))
     os.mkdir(os.path.join(folder, "core"))
     shutil.copy(
         os.path.join(program.core_dir, "cli.json"), os.path.join(folder, "core", "cli.json")
     )
     os.symlink(os.path.abspath(commands), os.path.join(folder, "commands"))
-    return Program.at(folder)
+    return Program.at(folder, safe=True)
 
 
 def _check_out(root: str, ref: str, folder: str) -> None:

@@ -54,6 +54,13 @@ _COMMANDS: dict[str, dict[str, Any]] = {
                 "complete": "directory",
                 "description": "Directory or git ref; by default, this installation as it is now",
             },
+            {
+                "name": "--format",
+                "value": "FORMAT",
+                "choices": ["text", "json", "github"],
+                "default": "text",
+                "description": "Format of the list; github annotates a workflow run",
+            },
         ],
         "examples": [{"command": "diff origin/main", "description": "before a push"}],
     },

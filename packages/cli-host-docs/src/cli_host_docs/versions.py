@@ -1,0 +1,40 @@
+"""Compare version constraints such as `>=1.6,<2`."""
+
+from __future__ import annotations
+
+from itertools import takewhile
+
+_ABOVE_ALL = 1 << 60  # larger than any part of a version
+
+
+def accepts_all(new: str, old: str) -> bool:
+    """Return whether the constraints `new` accept every version that `old` accepts.
+
+    Between two versions that the constraints name, all versions are alike. So it is enough to try
+    each of these versions, and one directly below and above it.
+    """
+    tried = [[0], [_ABOVE_ALL]]
+    for _, version in (*_constraints(new), *_constraints(old)):
+        below = [*version[:-1], version[-1] - 1, _ABOVE_ALL] if version else [-1]
+        tried += [version, below, [*version, 0, 1]]
+    return all(_accepts(new, version) for version in tried if _accepts(old, version))
+
+
+def _accepts(constraints: str, version: list[int]) -> bool:
+    for operator, other in _constraints(constraints):
+        sign = "=" if version == other else ">" if version > other else "<"
+        if sign not in operator:
+            return False
+    return True
+
+
+def _constraints(text: str) -> list[tuple[str, list[int]]]:
+    """Return each constraint as its operator and the numbers of its version."""
+    found = []
+    for constraint in filter(None, text.split(",")):
+        operator = "".join(takewhile("<>=".__contains__, constraint))
+        numbers = [int(part) for part in constraint[len(operator) :].split(".")]
+        while numbers and not numbers[-1]:  # 1.6 and 1.6.0 are the same version
+            numbers.pop()
+        found.append((operator, numbers))
+    return found
