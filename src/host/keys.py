@@ -214,8 +214,8 @@ FILES = {
             Key(
                 "default",
                 "non-empty string",
-                "the command that runs if no word follows the category; `help` or `--help` then"
-                " shows the listing",
+                "the command that runs if no word follows the category, or if an option follows;"
+                " `help` or `--help` then shows the listing",
             ),
         ),
         base="command",

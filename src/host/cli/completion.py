@@ -11,6 +11,7 @@ from host.errors import HostError, UsageError
 from host.run import Record, join
 from host.run.catalog import RESERVED_WORDS, SELF, Catalog
 from host.run.definition import is_reference
+from host.run.plan import takes_option
 from host.run.text import printable
 
 TYPE_CHECKING = False
@@ -88,6 +89,8 @@ class Completer:
             del left[0]
         found = self.catalog.find(left, whole=True)
         rest, is_own = left[len(found.words) :], found.words[:1] == (SELF,)
+        if found.has_no_entrypoint and takes_option([*rest, current]) and not asks_help:
+            found = self.catalog.default(found)
         if found.kind == "category" and not rest:
             if current.startswith("-") and not is_own:
                 names = [(one, text) for form, text in OPTIONS.items() for one in form.split()]

@@ -45,11 +45,18 @@ def unknown_word(
     others += [(*one.words[:-1], name) for one in listed for name in one.definition.aliases]
     others += [one.words for one in inside.categories]
     others += [("help", one) for one in topics]
-    return unknown_word_in(session.program, session.lock, found, word, others)
+    category = session.find(found.words).definition if found.words else None
+    default = category.default if category else ""
+    return unknown_word_in(session.program, session.lock, found, word, others, default)
 
 
 def unknown_word_in(
-    program: str, lock: Lock, found: Match, word: str, others: Iterable[Words] = ()
+    program: str,
+    lock: Lock,
+    found: Match,
+    word: str,
+    others: Iterable[Words] = (),
+    default: str = "",
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
@@ -57,7 +64,8 @@ def unknown_word_in(
     categories and help topics. They come from the first of these rules that finds any:
     1. unless `found` is the root, `self` commands with the word as a synonym; 2. `self` commands
     with the word as a synonym, and commands with this name in any category; 3. similar names in
-    this category; 4. very similar names in any category.
+    this category; 4. very similar names in any category. The last suggestion is the category's
+    `default` command with the word as its argument.
     """
     own = [one for one in lock.commands if one.ours and one.definition.is_listed]
     every = sorted(dict.fromkeys([("help",), *others, *(one.words for one in own)]), key=len)
@@ -72,6 +80,9 @@ def unknown_word_in(
     )
     see = f"see: {' '.join([program, *found.words])} --help"
     lines = [" ".join([program, *words]) for words in meant[:_MOST]]
+    if default:
+        # The user perhaps wants to pass the word to the category's default command.
+        lines.append(" ".join([program, *found.words, default, word]))
     return UsageError(_described(found, word), see, suggestions=lines)
 
 

@@ -58,6 +58,12 @@ class Match:
         return self.definition.description if self.definition else ""
 
     @property
+    def has_no_entrypoint(self) -> bool:
+        """Whether this is a category without an entrypoint of its own."""
+        entrypoint = self.definition.entrypoint if self.definition else ""
+        return self.kind == "category" and not entrypoint
+
+    @property
     def plugin(self) -> str:
         """The plugin of `node`, or "" for the installation itself."""
         return self.node.tree.plugin if self.node else ""

@@ -285,24 +285,27 @@ def find_run(
 def find_named(words: "Sequence[str]", catalog: "Catalog") -> "tuple[Match, Sequence[str]]":
     """Return what `words` name, with a category's default command in its place, and the arguments.
 
+    The default runs if no word follows the category, or if an option follows that is not `--help`.
     Raises DefinitionError if the default names no command.
     """
     match = catalog.find(words)
     arguments = words[len(match.words) :]
-    if not arguments:
+    if not arguments or (match.has_no_entrypoint and takes_option(arguments)):
         match = catalog.default(match)
     return match, arguments
+
+
+def takes_option(arguments: "Sequence[str]") -> bool:
+    """Return whether the first word after a category is an option, but no request for help."""
+    return bool(arguments) and arguments[0].startswith("-") and not asks_help(arguments[:1])
 
 
 def _names_run(match: "Match", definition: "Definition", arguments: "Sequence[str]") -> bool:
     """Return whether the words can run an entrypoint; if not, a listing or a help page is shown."""
     if not definition.entrypoint:
         return False
-    if match.kind == "category":
-        # A category's own entrypoint runs only if an option other than `--help` follows.
-        begins_with_option = bool(arguments) and arguments[0].startswith("-")
-        if not begins_with_option or asks_help(arguments[:1]):
-            return False
+    if match.kind == "category" and not takes_option(arguments):
+        return False  # a category's own entrypoint runs only if an option follows
     return definition.compatible or not asks_help(arguments)  # help is shown on every system
 
 

@@ -222,6 +222,11 @@ RUNS = {
         "x -v", "x/go.sh [-v]"),
     "an alias": ({"x/y": _script(aliases=["why"])}, "x why z", "x/y [z]"),
     "a default": ({"x/category.json": {"default": "y"}, "x/y": ECHO}, "x", "x/y []"),
+    "an option for the default": (
+        {"x/category.json": {"default": "y"}, "x/y": ECHO}, "x --all z", "x/y [--all] [z]"),
+    "an option for the entrypoint": (
+        {"x/category.json": {"default": "y", "entrypoint": "go.sh"}, "x/go.sh": ECHO, "x/y": ECHO},
+        "x -v", "x/go.sh [-v]"),
     "a longer word than the default": (
         {"x/category.json": {"default": "y"}, "x/y": ECHO, "x/z": ECHO}, "x z", "x/z []"),
     "no command below": ({"x.sh": ECHO, "x/y/z": ECHO}, "x y", "x.sh [y]"),
@@ -309,6 +314,22 @@ def test_a_bad_category_with_defaults_stops_what_is_below(install: Install) -> N
     (made.root / "commands/x/category.json").rmdir()
     (made.root / "commands/x/category.json").write_text("[]")
     assert made.run("x", "y").all == (0, "x/y []", "")
+
+
+def test_the_listing_of_a_category_with_a_default(install: Install) -> None:
+    flag = '#!/bin/sh\n# @flag --dry Only print\necho "$@"\n'
+    made = install({"commands/x/category.json": {"default": "y"}, "commands/x/y": flag})
+    listing = made.run("self", "list", "x").stdout
+    assert "y" in listing
+    for words in (("x", "--help"), ("x", "help"), ("help", "x")):
+        assert made.run(*words).stdout.startswith("x\n"), words
+    assert made.run("x", "z").all == (
+        2,
+        "",
+        "cli: unknown command z in x; did you mean cli x y z?\n",
+    )
+    assert made.run("x", "--format", "json").status == 2  # the default does not declare it
+    assert "--dry\tOnly print" in made.run("--complete", "zsh", "x", "--").stdout
 
 
 def test_a_default_that_names_nothing(install: Install) -> None:
