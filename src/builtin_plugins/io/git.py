@@ -1,15 +1,12 @@
 """Call git with a time limit, without prompts, and without running a repository's code."""
 
-import os
 from base64 import b64encode
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
 from builtin_plugins.io.addresses import parse
 from builtin_plugins.io.bounded_call import bounded_call
-from builtin_plugins.io.files.atomic import discard
 from host import OperationError, masked_text
 
 _KEPT_VARIABLES = (  # prefixes of the GIT_ variables that are passed to git
@@ -49,18 +46,25 @@ def login_of(address: str) -> dict[str, str]:
     }
 
 
+def _wait_silently(message: str) -> None:
+    del message
+
+
 @dataclass
 class Git:
     """A callable that runs git in `directory`.
 
     `login` has the environment variables from `login_of`, with which git logs in to a server. Each
-    call may take at most `seconds`.
+    call may take at most `seconds`, and inherits the descriptors `held`. `on_wait` is called with a
+    message while another process updates the checkout.
     """
 
     directory: str
     environ: Mapping[str, str]
     seconds: float
     login: Mapping[str, str] = field(default_factory=dict)
+    held: tuple[int, ...] = ()
+    on_wait: Callable[[str], object] = _wait_silently
 
     def __call__(self, *arguments: str, given: bytes = b"") -> bytes:
         """Run `git ARGUMENTS` with the input `given`; return its output.
@@ -76,6 +80,7 @@ class Git:
                 called,
                 given=given,
                 directory=self.directory,
+                held=self.held,
                 most=_ANSWER_LIMIT,
             )
         except FileNotFoundError:
@@ -117,17 +122,6 @@ class Git:
         return {**found, **self.login}
 
 
-def fetch_newest(git: Git) -> tuple[str, str, str]:
-    """Fetch the upstream branch of a checkout.
-
-    Returns the remote's address, the commit of HEAD, and the newest commit, which may be HEAD.
-    """
-    address = git("ls-remote", "--get-url").decode().strip()
-    git.contact(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
-    old, new = git("rev-parse", "HEAD", "@{upstream}").decode().split()
-    return address, old, old if has_commit(git, new) else new
-
-
 def newer_commit(git: Git) -> str:
     """Return the newest commit of the upstream branch, or "" if HEAD contains it; fetch nothing."""
     head = git("symbolic-ref", "HEAD").decode().strip()
@@ -143,44 +137,3 @@ def has_commit(git: Git, commit: str) -> bool:
     except OperationError:
         return False
     return True
-
-
-def check_fast_forward(
-    git: Git, old: str, new: str, remedy: str = "git pull --rebase, then install.sh"
-) -> None:
-    """Raise OperationError if `new` does not descend from `old`, or would overwrite user files.
-
-    `git` runs in the checkout. If the checkout has local commits, the error suggests `remedy`.
-    """
-    if git("merge-base", old, new).decode().strip() != old:
-        what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
-        raise OperationError(what, f"run: {remedy}")
-    with suppress(OperationError):  # fails if files differ; read-tree checks them
-        git("update-index", "-q", "--refresh")
-    try:
-        git("read-tree", "-n", "-m", "-u", old, new)
-    except OperationError as failure:
-        text = f"{git.directory}: {failure.problem.text}"
-        raise OperationError(text, "commit the file or move it") from None
-
-
-def fast_forward(git: Git, old: str, new: str) -> None:
-    """Fast-forward the checkout from the commit `old` to `new`.
-
-    Call `check_fast_forward` first. After an error, the files are unchanged.
-    """
-    try:
-        git("merge", "--ff-only", "--quiet", new)
-    except OperationError:
-        _put_back(git, old, new)
-        raise
-
-
-def _put_back(git: Git, old: str, new: str) -> None:
-    """Restore the files after a merge that failed halfway, because git does not."""
-    names = ("diff", "--name-only", "--no-renames", "-z")
-    for name in git(*names, "--diff-filter=A", old, new).split(b"\0"):
-        discard(os.path.join(git.directory, os.fsdecode(name)))
-    former = git(*names, "--diff-filter=a", old, new)
-    given = ("--pathspec-from-file=-", "--pathspec-file-nul")
-    git("--literal-pathspecs", "checkout", "--quiet", *given, old, given=former)

@@ -2,6 +2,7 @@
 
 import os
 
+from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands import sync
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, read_commands
 from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
@@ -12,12 +13,19 @@ from builtin_plugins.administration.program.shipped_files import is_checkout, re
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_installation
+from builtin_plugins.io.checkout import (
+    check_fast_forward,
+    differing_paths,
+    fast_forward,
+    fetch_newest,
+)
 from builtin_plugins.io.files.undo import signals_blocked
-from builtin_plugins.io.git import check_fast_forward, fast_forward, fetch_newest
 from builtin_plugins.plugins_folder.registry import local_path, read_registry, registry_path
-from host import OperationError
+from host import OperationError, printable
 from host.cli.session import Session
 from host.run.lock import Tree
+
+_MOST_NAMED = 5  # changed files that are named
 
 
 def command(session: Session, yes: bool, timeout: float) -> None:
@@ -57,7 +65,11 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     git = tx.git(root)
     address, old, new = fetch_newest(git)
     if old == new:
-        session.show_lines(f"{session.program}: {old[:12]} is the newest commit")
+        line = f"{session.program}: {old[:12]} is the newest commit"
+        if differing := differing_paths(git):
+            line += f"; you changed {plural(len(differing), 'file')} of it: "
+            line += printable(", ".join(differing[:_MOST_NAMED]))
+        session.show_lines(line)
         return
     check_fast_forward(git, old, new, "git pull --rebase")
     aside = tx.git(os.path.join(tx.area, "aside.git"))

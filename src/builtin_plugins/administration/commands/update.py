@@ -23,15 +23,10 @@ from builtin_plugins.administration.program.shipped_files import is_checkout
 from builtin_plugins.administration.program.venv.copy import VenvCopy, check_starts, run_python
 from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.administration.questions import ask_to_continue
+from builtin_plugins.io.checkout import check_fast_forward, fast_forward, fetch_newest
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import signals_blocked, undoing
-from builtin_plugins.io.git import (
-    Git,
-    check_fast_forward,
-    fast_forward,
-    fetch_newest,
-    newer_commit,
-)
+from builtin_plugins.io.git import Git, newer_commit
 from host.cli.session import Session
 from host.hook_marker import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path

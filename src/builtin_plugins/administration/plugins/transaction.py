@@ -71,7 +71,13 @@ class Transaction:
 
     def git(self, directory: str, address: str = "") -> Git:
         """Return a `Git` for the repository in `directory`, with the login from `address`."""
-        return Git(directory, self.session.environ, self.seconds, login_of(address))
+        return Git(
+            directory,
+            self.session.environ,
+            self.seconds,
+            login_of(address),
+            on_wait=self.messages.line,
+        )
 
 
 @contextmanager

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -46,6 +48,45 @@ def test_changes_of_the_user_stay(team: Team) -> None:
     assert team.colleague.run("self", "sync").status == 0
     assert mine.read_text() == script("mine")
     assert team.status() == "M commands/deploy/staging.sh\n?? commands/deploy/own.sh"
+
+
+def test_an_update_whose_undo_forgot_head_is_made_again(team: Team) -> None:
+    """As an earlier version of this program left it."""
+    old = team.git("rev-parse", "HEAD")
+    team.change()
+    assert team.colleague.run("self", "sync").status == 0
+    new = team.git("rev-parse", "HEAD")
+    (team.root / "commands/deploy/prod.sh").unlink()
+    team.git("checkout", "-q", old, "--", "plugins/registry.json")
+    assert team.colleague.run("deploy", "prod").status == 2
+    again = team.colleague.run("self", "sync")
+    assert (again.status, again.stderr) == (0, "")
+    assert again.stdout.startswith(f"acme: {old[:12]} → {new[:12]}\n  + deploy prod  Says prod\n")
+    assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
+    assert (team.git("rev-parse", "HEAD"), team.status()) == (new, "")
+
+
+def test_files_of_the_newest_commit_that_the_user_changed_are_named(team: Team) -> None:
+    (team.root / "commands/deploy/staging.sh").write_text(script("mine"))
+    done = team.colleague.run("self", "sync")
+    newest = done.stdout.splitlines()[0]
+    changed = "; you changed 1 file of it: commands/deploy/staging.sh"
+    assert (done.status, newest.endswith(f" is the newest commit{changed}")) == (0, True)
+
+
+def test_two_syncs_at_once(team: Team) -> None:
+    team.change()
+    words = [team.colleague.launcher, "self", "sync"]
+    environ = {"PATH": os.environ["PATH"], "HOME": str(team.colleague.home)}
+    both = [
+        subprocess.Popen(words, env=environ, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        for _ in range(2)
+    ]
+    for process in both:
+        assert process.communicate(timeout=120) == (None, b"")
+        assert process.returncode == 0
+    assert team.colleague.run("deploy", "prod").all == (0, "prod\n", "")
+    assert team.status() == ""
 
 
 def test_a_change_in_the_way_is_refused(team: Team) -> None:

@@ -1,0 +1,281 @@
+"""Update a git checkout: fetch, check and fast-forward, by one process at a time.
+
+The file `MARK` in the git directory is the lock. While git changes the checkout, it also records
+the change. If git or this program is killed, or if git fails, the record is used to restore the
+former commit: HEAD, the index and the files. Locks that git left are removed.
+"""
+
+import os
+import re
+import shlex
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import NamedTuple
+
+from builtin_plugins.io.files.atomic import discard
+from builtin_plugins.io.files.file_lock import take_file_lock
+from builtin_plugins.io.files.undo import os_errors_explained
+from builtin_plugins.io.git import Git, has_commit
+from host import OperationError
+
+MARK = "cli-host-update"
+
+_LOCKS = ("index.lock", "HEAD.lock", "ORIG_HEAD.lock", "packed-refs.lock", "shallow.lock")
+_PATIENCE = 2.0  # seconds that a short git command of the user may hold a lock
+_CLOCK = 2.1  # seconds by which a file system's times may be too early
+_NO_FILE = "000000"  # the mode of a file that a commit does not contain
+_SUBMODULE = "160000"
+_COMMIT = re.compile(r"[0-9a-f]{40,64}\Z")
+
+
+class _Change(NamedTuple):
+    """A path that differs between two commits, with git's modes and blobs."""
+
+    path: str
+    old_mode: str
+    new_mode: str
+    old: str
+    new: str
+
+
+def fetch_newest(git: Git) -> tuple[str, str, str]:
+    """Fetch the upstream branch of a checkout.
+
+    Returns the remote's address, the commit of HEAD, and the newest commit, which may be HEAD. If
+    the last update moved HEAD, but not the files, HEAD is restored first.
+    """
+    address = git("ls-remote", "--get-url").decode().strip()
+    with _changing(git) as locked:
+        locked.contact(address, "fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+        old, new = locked("rev-parse", "HEAD", "@{upstream}").decode().split()
+        if former := _former_commit(locked, old):
+            _put_back(locked, former, old)
+            old = former
+        if has_commit(locked, new):
+            new = old
+    return address, old, new
+
+
+def _former_commit(git: Git, head: str) -> str:
+    """Return the commit before the last update if the files are still in its state, or ""."""
+    try:
+        former = git("rev-parse", "--verify", "--quiet", "ORIG_HEAD^{commit}").decode().strip()
+    except OperationError:
+        return ""
+    if former == head or not has_commit(git, former):
+        return ""
+    updated = {change.path for change in _changes(git, former, head)}
+    is_former = updated and updated.isdisjoint(differing_paths(git, former))
+    return former if is_former else ""
+
+
+def check_fast_forward(
+    git: Git, old: str, new: str, remedy: str = "git pull --rebase, then install.sh"
+) -> None:
+    """Raise OperationError if `new` does not descend from `old`, or would overwrite user files.
+
+    `git` runs in the checkout. If the checkout has local commits, the error suggests `remedy`.
+    """
+    if git("merge-base", old, new).decode().strip() != old:
+        what = f"{git.directory}: has local commits, so it cannot be fast-forwarded"
+        raise OperationError(what, f"run: {remedy}")
+    with _changing(git) as locked:
+        with suppress(OperationError):  # fails if files differ; read-tree checks them
+            locked("update-index", "-q", "--refresh")
+        try:
+            locked("read-tree", "-n", "-m", "-u", old, new)
+        except OperationError as failure:
+            text = f"{git.directory}: {failure.problem.text}"
+            raise OperationError(text, "commit the file or move it") from None
+
+
+def fast_forward(git: Git, old: str, new: str) -> None:
+    """Fast-forward the checkout from the commit `old` to `new`.
+
+    Call `check_fast_forward` first. After an error, HEAD, the index and the files are unchanged.
+    """
+    with _changing(git, f"{old} {new}") as locked:
+        locked("merge", "--ff-only", "--quiet", new)
+
+
+def differing_paths(git: Git, commit: str = "HEAD") -> list[str]:
+    """Return the tracked files that differ from a commit."""
+    listed = git("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", commit)
+    return os.fsdecode(listed).split("\0")[:-1]
+
+
+@contextmanager
+def _changing(git: Git, record: str = "-") -> Iterator[Git]:
+    """Yield a `Git` that may change the checkout; other updates wait, also for its children.
+
+    `record` is "OLD NEW" if the files change. If the block fails, and after a crash, the checkout
+    is put back. Raises OperationError if another git command has locked the checkout.
+    """
+    directories = git("rev-parse", "--absolute-git-dir", "--git-common-dir")
+    own, common = (
+        os.path.join(git.directory, line) for line in os.fsdecode(directories).splitlines()
+    )
+    path = os.path.join(own, MARK)
+    with os_errors_explained(path):
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+    try:
+        if not take_file_lock(descriptor, git.on_wait):
+            raise OperationError(f"{git.directory}: another update is in progress", "try again")
+        locked = replace(git, held=(descriptor,))
+        _recover(locked, descriptor, own, common)  # from an update that was killed
+        _wait_for_locks(git.directory, own, common)
+        os.pwrite(descriptor, record.encode(), 0)
+        os.fsync(descriptor)
+        try:
+            yield locked
+        except BaseException as failure:
+            try:
+                _recover(locked, descriptor, own, common)
+            except (OSError, OperationError) as second:
+                undone = f"the update could not be undone ({second})"
+                raise OperationError(f"{failure}; {undone}", "run it again") from None
+            raise
+        os.ftruncate(descriptor, 0)
+    finally:
+        os.close(descriptor)
+
+
+def _recover(git: Git, descriptor: int, own: str, common: str) -> None:
+    """Undo the update that the mark records, if any, and clear the mark."""
+    record = os.pread(descriptor, 256, 0).decode("ascii", "replace")
+    if not record:
+        return
+    since = os.fstat(descriptor).st_mtime - _CLOCK
+    for path in _locks(own, common):
+        with suppress(FileNotFoundError):
+            state = os.lstat(path)
+            is_ours = state.st_uid == os.geteuid() and state.st_mtime >= since
+            if is_ours and _is_free(path, git.directory, own) is True:
+                os.unlink(path)
+    commits = record.split()
+    if len(commits) == 2 and all(map(_COMMIT.match, commits)):
+        _put_back(git, *commits)
+    os.ftruncate(descriptor, 0)
+
+
+def _locks(own: str, common: str) -> list[str]:
+    """Return git's lock files for the index and the references."""
+    names = {*_LOCKS, "config.lock"}
+    paths = [os.path.join(place, name) for place in (own, common) for name in sorted(names)]
+    for place, _, files in os.walk(os.path.join(common, "refs")):
+        paths += [os.path.join(place, name) for name in files if name.endswith(".lock")]
+    return [path for path in dict.fromkeys(paths) if os.path.lexists(path)]
+
+
+def _wait_for_locks(directory: str, own: str, common: str) -> None:
+    """Wait a moment for other git commands. Raises OperationError, which names the lock."""
+    deadline = time.monotonic() + _PATIENCE
+    while locks := _locks(own, common):
+        is_free = _is_free(locks[0], directory, own)
+        if is_free or time.monotonic() > deadline:
+            remedy = f"rm {shlex.quote(locks[0])}"
+            what = "another git command is running"
+            if is_free:
+                what = "a git command was killed and left this lock"
+            elif is_free is None:
+                what, remedy = "a git command is running or was killed", f"if none runs: {remedy}"
+            else:
+                remedy = "try again when it has ended"
+            raise OperationError(f"{locks[0]}: {what}", remedy)
+        time.sleep(0.05)
+
+
+def _is_free(lock: str, directory: str, own: str) -> bool | None:
+    """Return whether no process holds one of git's locks, or None if that cannot be known.
+
+    git closes a lock before it is done. So each git command whose current directory is in the
+    checkout counts, too.
+    """
+    try:
+        processes = [name for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return None
+    places = tuple(os.path.join(os.path.realpath(place), "") for place in (directory, own))
+    for process in processes:
+        with suppress(OSError):  # it has ended, or it belongs to somebody else
+            with open(f"/proc/{process}/comm", encoding="ascii", errors="replace") as file:
+                name = file.read().strip()
+            if not name.startswith("git"):
+                continue
+            if os.path.join(os.readlink(f"/proc/{process}/cwd"), "").startswith(places):
+                return False
+            descriptors = os.listdir(f"/proc/{process}/fd")
+            opened = (os.readlink(f"/proc/{process}/fd/{number}") for number in descriptors)
+            if os.path.realpath(lock) in opened:
+                return False
+    return True
+
+
+def _put_back(git: Git, old: str, new: str) -> None:
+    """Restore HEAD, the index and the files of `old` after an incomplete update to `new`.
+
+    Files that the user has changed since then stay, and so does a HEAD at any other commit.
+    """
+    head = git("rev-parse", "HEAD").decode().strip()
+    if head not in (old, new):
+        return
+    if head == new:
+        git("update-ref", "-m", "update undone", "HEAD", old, new)
+    changes = _changes(git, old, new)
+    entries = [f"{change.old_mode} {change.old} 0\t{change.path}\0" for change in changes]
+    git("update-index", "-z", "--index-info", given=os.fsencode("".join(entries)))
+    ours = [change for change in changes if _is_of_update(git, change)]
+    for change in ours:
+        if change.old_mode == _NO_FILE:
+            _remove(git.directory, change.path)
+    former = []
+    for change in ours:
+        is_in_the_way = os.path.isdir(os.path.join(git.directory, change.path))
+        if change.old_mode != _NO_FILE and not is_in_the_way:
+            former.append(f"{change.path}\0")
+    git("checkout-index", "--force", "-u", "-z", "--stdin", given=os.fsencode("".join(former)))
+
+
+def _changes(git: Git, old: str, new: str) -> list[_Change]:
+    """Return the files that differ between two commits, without submodules."""
+    listed = git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", old, new)
+    fields = os.fsdecode(listed).split("\0")
+    changes = []
+    for facts, path in zip(fields[::2], fields[1::2], strict=False):
+        old_mode, new_mode, old_blob, new_blob, _ = facts.lstrip(":").split()
+        if _SUBMODULE not in (old_mode, new_mode):
+            changes.append(_Change(path, old_mode, new_mode, old_blob, new_blob))
+    return changes
+
+
+def _is_of_update(git: Git, change: _Change) -> bool:
+    """Return whether the file is as one of the commits has it, missing, or only half written."""
+    path = os.path.join(git.directory, change.path)
+    try:
+        mode = os.lstat(path).st_mode
+        if stat.S_ISLNK(mode):
+            content = os.fsencode(os.readlink(path))
+        elif stat.S_ISREG(mode):
+            with open(path, "rb") as file:
+                content = file.read()
+        else:
+            return stat.S_ISDIR(mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    if change.new_mode != _NO_FILE and git("cat-file", "blob", change.new).startswith(content):
+        return True
+    return change.old_mode != _NO_FILE and git("cat-file", "blob", change.old) == content
+
+
+def _remove(root: str, path: str) -> None:
+    """Remove a file of the checkout, and the directories that are empty without it."""
+    discard(os.path.join(root, path))
+    above = os.path.dirname(path)
+    with suppress(OSError):
+        while above:
+            os.rmdir(os.path.join(root, above))
+            above = os.path.dirname(above)
