@@ -138,8 +138,13 @@ def xdg_home(environ: "Mapping[str, str]", kind: str) -> str:
 
 
 def home(environ: "Mapping[str, str]") -> str:
-    """Return the caller's home directory, from HOME or the user database, or `/`."""
-    return environ.get("HOME") or from_system("HOME") or "/"
+    """Return the caller's home directory, from HOME or the user database, or `/`.
+
+    The program's own files are below it. So a relative HOME, which would make files of the current
+    directory count, is ignored.
+    """
+    chosen = environ.get("HOME", "")
+    return chosen if chosen.startswith("/") else from_system("HOME") or "/"
 
 
 class OpenInstallation:

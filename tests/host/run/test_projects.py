@@ -260,6 +260,24 @@ def test_no_global_option_answers(shop: Shop, before: list[str]) -> None:
     assert not shop.ran
 
 
+@pytest.mark.parametrize("home", [".", "./home/..", "../../x", "~"])
+def test_a_relative_home_makes_no_file_of_the_repository_count(shop: Shop, home: str) -> None:
+    shop.trust()
+    trusted = shop.state.read_text()
+    places = {f"{place}/.local/state/cli-host/trusted.json" for place in (".", home)}
+    shop.write(dict.fromkeys(places, trusted))
+    state = "." if home == "~" else ""
+    done = shop.run("build", HOME=home, XDG_STATE_HOME=state)
+    assert done.all == shop.refusal("build")
+
+
+def test_a_relative_home_stays_the_callers(shop: Shop) -> None:
+    shop.write({".cli/commands/home": '#!/bin/bash\necho "$HOME $H"\n'})
+    shop.write({".cli/project.json": {"name": "webshop", "envs": {"H": "$HOME/x"}}})
+    done = shop.run("home", HOME="x", CLI_TRUST=str(shop.root))
+    assert done.all == (0, "x x/x\n", "")
+
+
 def test_nothing_of_an_untrusted_project_is_used(shop: Shop) -> None:
     shop.write({".cli/commands/db/drop/.env": "SECRET_VALUE=1\n", ".cli/project.json": {}})
     fields = {"env_files": [".env"], "envs": {"W": "$HOME"}, "args": [{"name": "t"}]}

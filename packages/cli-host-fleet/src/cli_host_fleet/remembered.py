@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import tempfile
 from collections.abc import Mapping
 
@@ -11,7 +12,12 @@ from cli_host_fleet.problem import FleetError
 
 def place(environ: Mapping[str, str], root: str) -> str:
     """Return the file that records the last run of the installation at `root`."""
-    state = environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    state = environ.get("XDG_STATE_HOME", "")
+    if not state.startswith("/"):  # a relative path would be below the current directory
+        home = environ.get("HOME", "")
+        if not home.startswith("/"):
+            home = pwd.getpwuid(os.getuid()).pw_dir
+        state = f"{home}/.local/state"
     return f"{state}/cli-host-fleet{root}/failed"
 
 

@@ -35,7 +35,9 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
     """Return the start-up file that loads completion; for fish, a file only for `program`."""
     if shell == "fish":
-        config = environ.get("XDG_CONFIG_HOME") or os.path.join(home(environ), ".config")
+        config = environ.get("XDG_CONFIG_HOME", "")
+        if not os.path.isabs(config):
+            config = os.path.join(home(environ), ".config")
         return os.path.join(config, "fish", "completions", f"{program}.fish")
     if shell == "zsh":
         return os.path.join(environ.get("ZDOTDIR") or home(environ), ".zshrc")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from builtin_plugins.io.bounded_call import bounded_call
 from host import OperationError, find_program, masked_text
 from host.run.importing import complete_import_path
+from host.run.installation import home
 
 INSTALLERS = ("pip", "uv")
 
@@ -35,7 +36,7 @@ def has_pip() -> bool:
 
 def find_uv(environ: Mapping[str, str]) -> str:
     """Return the path of uv, on PATH or in ~/.local/bin. Raises OperationError if it is missing."""
-    usual = os.path.join(environ.get("HOME", ""), ".local", "bin", "uv")
+    usual = os.path.join(home(environ), ".local", "bin", "uv")
     uv = find_program("uv", environ) or find_program(usual, environ)
     if uv is None:
         what = f"{sys.prefix} has no pip, and uv is not on PATH"
