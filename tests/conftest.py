@@ -9,7 +9,6 @@ import socketserver
 import subprocess
 import sys
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -34,15 +33,31 @@ from testing.memory import in_memory
 
 # Tests with one of these fixtures take seconds: they make an environment, or are sweeps.
 _LONG = {"environment_of_all", "shim"}
-# Tests with one of these fixtures start programs, which takes a tenth of a second each.
+# Tests with one of these fixtures start programs, which takes a tenth of a second each: a quick run
+# has one row of each.
 _PROGRAMS = {"install", "shared_install", "shell", "array_shell", "on_terminal"}
-_QUICK_ROWS = 2  # of such a test
+# Folders in which nearly every test installs something; run them when you change what they test.
+_SLOW_FOLDERS = (
+    "builtin_plugins/administration/plugins",
+    "builtin_plugins/administration/team",
+    "builtin_plugins/setup/linux",
+    "docs",
+    "package",
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of `tests/run --quick`."""
-    meaning = "run no slow tests, and two rows of each test that starts programs"
+    meaning = "run no slow tests, and one row of each test that starts programs"
     parser.addoption("--quick", action="store_true", help=meaning)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave the slow folders out of a quick run, unless the command line names them."""
+    tests = Path(__file__).parent
+    if not config.option.quick or config.args_source is not config.ArgsSource.TESTPATHS:
+        return None
+    return collection_path in [tests / folder for folder in _SLOW_FOLDERS] or None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -85,14 +100,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def quick_tests(items: list[pytest.Item]) -> list[pytest.Item]:
     """Return the tests that `--quick` runs, in the same order."""
     chosen = []
-    rows: Counter[str] = Counter()
+    seen: set[str] = set()
     for item in items:
         if item.get_closest_marker("slow") or not _LONG.isdisjoint(_fixtures(item)):
             continue
         function = item.nodeid.partition("[")[0]
-        rows[function] += 1
-        if rows[function] <= _QUICK_ROWS or _PROGRAMS.isdisjoint(_fixtures(item)):
+        if function not in seen or _PROGRAMS.isdisjoint(_fixtures(item)):
             chosen.append(item)
+        seen.add(function)
     return chosen
 
 

@@ -24,6 +24,7 @@ def test_no_program_has_a_name_that_tests_give_to_theirs() -> None:
     assert [shutil.which(name) for name in ("acme", "acme2", "cli", "two", "zed")] == [None] * 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", ["0", "1"])
 def test_the_suite_may_start_with_signals_ignored_and_programs_on_path(
     tmp_path: Path, workers: str

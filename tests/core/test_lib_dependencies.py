@@ -155,6 +155,7 @@ def test_a_held_lock_is_seen_and_waited_for(run, shell, tmp_path):
         assert run(shell, script).out == "held\n"
 
 
+@pytest.mark.slow
 @needs_lock_list
 def test_the_wait_is_bounded(run):
     script = f"{LOAD}__cli_is_locked() {{ :; }}\nwait_for_apt_lock 1"
@@ -170,6 +171,7 @@ def test_no_time_to_wait(run, shell):
     assert (status, out, err.count("\n")) == (1, "", 1)
 
 
+@pytest.mark.slow
 @needs_lock_list
 def test_the_wait_ends_when_the_lock_is_free(run, tmp_path):
     free = tmp_path / "free"

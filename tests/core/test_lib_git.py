@@ -130,6 +130,7 @@ def test_a_failure_is_one_clean_line(run, shell, tmp_path, stub):
     assert result.err.endswith(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/usr/bin/timeout"), reason="timeout is not installed")
 def test_a_server_that_says_nothing(run, tmp_path, stub):
     path = stub("git", "exec sleep 300")

@@ -489,6 +489,7 @@ def test_other_streams_closed_or_full(made, streams):
         assert bool(result.stdout) is (status == 0 and not quiet)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("streams", ["<&- >&-", ">&- 2>&-", "<&- >&- 2>&-"])
 def test_nothing_is_written_to_what_is_not_stdout(made, tmp_path, streams):
     """Files that are opened must not get the numbers of streams that are closed."""
@@ -515,6 +516,7 @@ def test_a_deleted_current_directory(made, tmp_path):
         assert result.stderr == "" or words == "demo good"  # a shell complains by itself
 
 
+@pytest.mark.slow
 def test_a_directory_of_the_installation_that_vanishes_meanwhile(made):
     """Commands appear and vanish while listings run: no traceback, whatever they see."""
     folder = made.root / "commands" / "demo" / "flicker"
@@ -588,6 +590,7 @@ NO_FILES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "make"), NO_FILES)
 def test_what_is_no_file_never_waits(install, name, make):
     made = install(

@@ -217,6 +217,7 @@ def test_patterns_work_in_editors_too(pattern: str) -> None:
     assert not re.search(r"\\[AZz]|\(\?[P<i]", pattern)
 
 
+@pytest.mark.slow
 def test_what_is_made_names_its_schema(install: Callable[..., Made], tmp_path: Path) -> None:
     made = install()
     assert made.run("self", "new", "plugin", "gp", cwd=tmp_path).status == 0

@@ -131,6 +131,7 @@ def test_find(ask):
     assert "the root is a category, not a command; name a command in the category" in done.stderr
 
 
+@pytest.mark.slow
 def test_arguments(ask):
     given = "program.arguments(program.find(['team', 'show']), %s)"
     assert ask(given % "['a', '--fast']") == {

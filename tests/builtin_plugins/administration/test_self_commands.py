@@ -289,6 +289,7 @@ def test_lock_is_built_and_named(install: Install) -> None:
     assert written.is_relative_to(made.home / ".cache")
 
 
+@pytest.mark.slow
 def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     made = install()
     target = tmp_path / "new place"
@@ -306,6 +307,7 @@ def test_init_never_overwrites(install: Install, tmp_path: Path) -> None:
     assert fresh.run("demo", "hello").stdout == "mine\n"
 
 
+@pytest.mark.slow
 def test_init_links_the_program_and_its_second_line_can_be_pasted(
     install: Install, tmp_path: Path
 ) -> None:
@@ -410,6 +412,7 @@ def test_init_into_what_cannot_be_written(install: Install, tmp_path: Path) -> N
     assert shown.stderr.endswith(": Not a directory\n")
 
 
+@pytest.mark.slow
 def test_every_command_has_a_help_page(install: Install) -> None:
     made = install()
     pending = [("self",)]

@@ -208,6 +208,7 @@ def test_counts_and_sizes_are_capped(tmp_path: Path) -> None:
         unpack(tmp_path, tar(Member("App/x", b"x" * 101)), UnpackOptions(size=100))
 
 
+@pytest.mark.slow
 def test_directories_that_names_imply_are_counted(tmp_path: Path) -> None:
     """2,001 members of one deep name each made 124,002 directories."""
     deep = tar(*(Member(f"App/{number}/" + "d/" * 60 + "x") for number in range(2001)))
@@ -262,6 +263,7 @@ HEADERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HEADERS)
 def test_a_slow_header_costs_the_time_limit(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -276,6 +278,7 @@ def test_a_slow_header_costs_the_time_limit(
     assert time.monotonic() - started < 40  # a busy machine included
 
 
+@pytest.mark.slow
 def test_links_that_lead_along_all_ways_are_refused_soon(tmp_path: Path) -> None:
     ways = [symlink(f"App/l{n}", "d/../" * 190 + f"l{n + 1}") for n in range(2000)]
     with pytest.raises(OperationError, match=r"is a link to a file that"):
@@ -338,6 +341,7 @@ print(peak())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["tar", "zip"])
 def test_a_bomb_is_refused_in_little_memory(kind: str, tmp_path: Path) -> None:
     (tmp_path / "bomb").write_bytes(_bomb(kind))

@@ -94,6 +94,7 @@ BAD_ANSWERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BAD_ANSWERS)
 def test_a_bad_answer_leaves_no_file(
     name: str, site: httpserver.Site, target: Path, monkeypatch: pytest.MonkeyPatch
@@ -108,6 +109,7 @@ def test_a_bad_answer_leaves_no_file(
     assert "\n" not in str(failure.value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "answer",
     [httpserver.drip(BODY, 0.05), httpserver.drip_head],
@@ -123,6 +125,7 @@ def test_the_deadline_ends_what_never_stalls(
     assert not target.exists()
 
 
+@pytest.mark.slow
 def test_what_is_tried_again_is_told_with_the_reason(site: httpserver.Site, target: Path) -> None:
     told: list[str] = []
     answers = httpserver.reset_after(BODY, 1000), httpserver.status(503), httpserver.serve(BODY)

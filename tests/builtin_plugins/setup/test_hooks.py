@@ -83,6 +83,7 @@ def test_places_without_variables_are_the_usual_ones() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_new_installation_from_listing_to_listing(
     install: Callable[..., Any], site: httpserver.Site, tmp_path: Path
 ) -> None:

@@ -284,6 +284,7 @@ def test_in_a_real_shell(made: Made, tmp_path: Path, shell: str, line: str, show
     assert shown in typed([shell_path(shell), *START[shell]], environ, LOAD[shell], line, shown)
 
 
+@pytest.mark.slow
 def test_zsh_shows_dashes_only_before_a_description(made: Made, tmp_path: Path) -> None:
     zsh, environ = [shell_path("zsh"), *START["zsh"]], shell_environ(made, tmp_path)
     shown = typed(zsh, environ, LOAD["zsh"], "cli deploy start --\t", "-- Skip checks")

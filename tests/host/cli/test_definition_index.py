@@ -98,6 +98,7 @@ def made(install: Callable[..., Made]) -> Made:
     return made
 
 
+@pytest.mark.slow
 def test_with_and_without_and_with_garbage_it_is_the_same(made: Made) -> None:
     expected = [made.run(*words).all for words in ASKED]
     index = made.root / "cli.lock.index"

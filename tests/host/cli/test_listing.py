@@ -118,6 +118,7 @@ def test_json_of_everything(many: Made) -> None:
     assert (other["compatible"], other["os"]) == (False, ["mac"])
 
 
+@pytest.mark.slow
 def test_options_of_listings_before_self(many: Made) -> None:
     for words in (["self", "list"], ["self", "version"], ["self", "plugin", "list"]):
         before = many.run("--format", "json", *words)

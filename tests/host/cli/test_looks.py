@@ -73,6 +73,7 @@ def test_each_kind_of_text_has_its_own_colour(team: Made) -> None:
     assert len({colour[0] for colour in colours}) == len(kinds)
 
 
+@pytest.mark.slow
 def test_color_stands_before_any_command_or_behind_a_category(team: Made) -> None:
     assert team.run("--color", "never", "ops", "deploy").all == (0, "ran\n", "")
     assert team.run("--color=always", "--yes", "ops", "deploy").stdout == "ran\n"

@@ -86,6 +86,7 @@ def talk(made, words, *answers, **env):
     return process.wait(60), shown.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_what_is_missing_is_asked_for(made):
     status, shown = talk(
         made, ["a", "b", "--force"],

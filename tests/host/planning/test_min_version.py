@@ -16,6 +16,7 @@ def test_a_program_that_is_new_enough(install, wanted):
     assert made.run("a", "b").all == (0, "ran\n", "")
 
 
+@pytest.mark.slow
 def test_an_older_program_prints_what_to_type(install):
     made = install(COMMAND)
     assert made.run("a", "b").status == 0

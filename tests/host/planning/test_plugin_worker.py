@@ -94,6 +94,7 @@ def _asked(tmp_path: Path, files: dict[str, str], deadline: float = 60) -> dict[
     return {one.name: query(one, installation, deadline) for one in plugins}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("text", "reason"), ODD.values(), ids=ODD)
 def test_one_that_misbehaves(tmp_path: Path, text: str, reason: str) -> None:
     before = (os.getcwd(), dict(os.environ))
@@ -144,6 +145,7 @@ GARBAGE = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_what_is_no_record_costs_its_plugin_only(tmp_path: Path) -> None:
     made = builder(tmp_path)()
     made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
@@ -203,6 +205,7 @@ MISBEHAVING = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("hook", "body"), MISBEHAVING)
 def test_a_listing_hook_that_misbehaves_is_left_out(tmp_path: Path, hook: str, body: str) -> None:
     made = builder(tmp_path)()
@@ -293,6 +296,7 @@ CLOSERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", CLOSERS.values(), ids=CLOSERS)
 @pytest.mark.parametrize("place", ["import", "hook"])
 def test_a_plugin_that_closes_stdout_answers_all_the_same(
@@ -333,6 +337,7 @@ def test_one_plugin_cannot_harm_another(tmp_path: Path, text: str) -> None:
     assert len(found["c-good"].hooks) == 4
 
 
+@pytest.mark.slow
 def test_nothing_of_a_child_survives_or_holds_the_callers_pipes(tmp_path: Path) -> None:
     made = builder(tmp_path)()
     made.write({"commands/a/b/command.json": command(), "commands/a/b/main.sh": "echo ran"})
@@ -347,6 +352,7 @@ def test_nothing_of_a_child_survives_or_holds_the_callers_pipes(tmp_path: Path) 
     assert made.run("a", "b").stdout == "ran\n"
 
 
+@pytest.mark.slow
 def test_many_that_hang_cost_a_deadline_each(tmp_path: Path) -> None:
     started = time.monotonic()
     found = _asked(tmp_path, {f"p{n}": "import time; time.sleep(99)" for n in range(3)}, 0.5)

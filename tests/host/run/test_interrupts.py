@@ -70,6 +70,7 @@ INVOCATIONS = {  # words, and how many seconds they take about
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("words", "seconds"), INVOCATIONS.values(), ids=INVOCATIONS)
 def test_an_interrupt_at_any_moment_ends_it_without_a_word(made, words, seconds):
     """FULL_SWEEP=1 tries 400 moments."""

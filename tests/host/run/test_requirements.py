@@ -195,6 +195,7 @@ def test_defaults_of_categories(made):
     assert made.run("a", "b").stderr == "cli: a b: needs nope (not on PATH); install it\n"
 
 
+@pytest.mark.slow
 def test_where_requirements_are_shown(made):
     requires(made, "nope>=2", {"program": "old", "hint": "ask Ada"})
     page = made.run("help", "a", "b").stdout

@@ -100,6 +100,7 @@ def test_a_failing_provider_gives_one_line(install, reference, reason):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_each_failing_reference_has_its_line_and_all_are_asked_at_once(install):
     made = install(files({"TOKEN": "run:sh -c 'sleep 1; exit 2'", "OTHER": "run:fail"}))
     done = made.run("a", "b", env=env(made))
@@ -170,6 +171,7 @@ def test_a_scheme_of_a_plugin(of_plugins):
     assert of_plugins.run("a", "b").all == (0, f"UPPER:A{home}|UPPER:B\n", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("reference", "reason"), OF_PLUGINS.values(), ids=[*OF_PLUGINS])
 def test_a_provider_of_a_plugin_that_fails(of_plugins, reference, reason):
     secrets = {"TOKEN": "upper:a", "OTHER": reference}
@@ -309,6 +311,7 @@ def test_self_env_shows_the_reference(install):
     assert asked(made) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("script", "typed", "shown", "status"),
     [

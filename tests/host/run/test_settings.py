@@ -361,6 +361,7 @@ def test_a_file_that_calls_the_program_is_not_read_again(place, text):
     assert processes_left_with(mark) == []
 
 
+@pytest.mark.slow
 @NEEDS_PROC
 def test_runs_inside_it_are_gone_when_time_is_out(place):
     """Each of them has a session of its own, so each ends its own child."""
@@ -373,6 +374,7 @@ def test_runs_inside_it_are_gone_when_time_is_out(place):
     assert processes_left_with(mark) == []
 
 
+@pytest.mark.slow
 @NEEDS_PROC
 def test_a_file_that_ignores_sigterm_ends_too_when_time_is_out(place):
     write(place, "trap '' TERM\nsleep 60\nsleep 60\n")

@@ -214,6 +214,7 @@ def test_a_provider_that_ends_its_process(module, function):
         read(python(function))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not os.path.exists("/proc/self/environ"), reason="needs /proc")
 @pytest.mark.parametrize("function", ["hangs", "leaves_running"])
 def test_what_a_provider_starts_is_gone_when_it_has_answered_or_hung(module, function):

@@ -42,6 +42,7 @@ def test_more_of_a_name_can_be_asked_to_be_alike():
 NAMES = [f"command-{number:06}" for number in range(100_000)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "word",
     ["comand-099999", "command-0999999", "command-09999x", "ocmmand-099999", "9ommand-099999"],

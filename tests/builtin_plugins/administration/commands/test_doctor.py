@@ -134,6 +134,7 @@ def test_what_is_wrong(install: Install, files: Any, check: str, message: str, r
     assert remedy in row["remedy"]
 
 
+@pytest.mark.slow
 def test_a_page_groups_findings_by_check_and_counts_them(install: Install) -> None:
     made = install({**WELL, "commands/a/c/command.json": "{}", "commands/a/d/command.json": "{"})
     one, two = findings(made)
@@ -226,6 +227,7 @@ def record_as_shipped(made: Made, file: Path) -> None:
     made.write({"core/lib/.shipped": f"{checksum}  core/lib/{file.name}\n"})
 
 
+@pytest.mark.slow
 def test_what_ships_with_the_program_and_is_older(install: Install) -> None:
     """pip, pipx and uv renew the program, not what installations have of it."""
     made = install(WELL)
@@ -269,6 +271,7 @@ FIXED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("spoil", "check", "message"), FIXED.values(), ids=FIXED)
 def test_what_it_fixes(
     install: Install, spoil: Callable[[Made], None], check: str, message: str
@@ -285,6 +288,7 @@ def test_what_it_fixes(
     assert findings(made) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["--fix", "by hand"])
 def test_what_a_killed_setup_leaves(install: Install, how: str) -> None:
     made = install(WELL)
@@ -311,6 +315,7 @@ def test_what_a_killed_setup_leaves(install: Install, how: str) -> None:
     assert not stage.exists()
 
 
+@pytest.mark.slow
 def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     made = install(WELL)
     there = tmp_path / "bin"
@@ -333,6 +338,7 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     assert "another cli comes first on PATH" in only(made, PATH=path)["message"]
 
 
+@pytest.mark.slow
 def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:
     made = install({**WELL, "commands/a/d/command.json": command()})
     made.write({"commands/a/d/main.sh": "echo hi\n"})
@@ -345,6 +351,7 @@ def test_a_script_that_runs_all_the_same_is_a_hint(install: Install) -> None:
     assert row["remedy"].startswith(f"run: chmod +x {made.root}/commands/a/e.sh;")
 
 
+@pytest.mark.slow
 def test_completion(install: Install) -> None:
     made = install(WELL)
     row = only(made, SHELL="/bin/bash")
@@ -367,6 +374,7 @@ def test_bash_and_git(install: Install) -> None:
     )
 
 
+@pytest.mark.slow
 def test_without_an_installation(install: Install, tmp_path: Path) -> None:
     made = install(WELL)
     nowhere = str(tmp_path / "no where")
@@ -380,6 +388,7 @@ def test_without_an_installation(install: Install, tmp_path: Path) -> None:
     assert row["remedy"] == f"fix {made.root}/core/cli.json"
 
 
+@pytest.mark.slow
 def test_what_an_installation_lacks(install: Install) -> None:
     made = install(WELL)
     (made.root / "core/lib").unlink()
@@ -423,6 +432,7 @@ def test_info(install: Install) -> None:
     assert "commands:      2\n" in text.stdout
 
 
+@pytest.mark.slow
 def test_info_without_an_installation(install: Install, tmp_path: Path) -> None:
     made = install({})
     nowhere = str(tmp_path / "nowhere")

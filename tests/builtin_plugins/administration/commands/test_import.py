@@ -76,6 +76,7 @@ def listed(made: Made, *words: str) -> dict[str, str]:
     return {" ".join(one["path"]): one["description"] for one in found["commands"]}
 
 
+@pytest.mark.slow
 def test_a_justfile(install: Install) -> None:
     made = install({"justfile": JUSTFILE, "db.just": DB})
     done = made.run("self", "import", str(made.root / "justfile"), "--yes", env=PATHS)
@@ -264,6 +265,7 @@ def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
     assert listed(made) == {"npm ok": "true", "npm x y": "true"}
 
 
+@pytest.mark.slow
 def test_into_a_plugin(install: Install) -> None:
     made = install({"Makefile": "all: ## Build\n\t@echo all\n", "plugins/old/a/b/main.sh": "x"})
     file = str(made.root / "Makefile")

@@ -78,6 +78,7 @@ def test_a_name_that_no_program_can_have(install: Install, tmp_path: Path, name:
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "words", "name"),
     [
@@ -108,6 +109,7 @@ def files_of(root: Path) -> set[str]:
     return {str(one.relative_to(root)) for one in root.rglob("*") if not one.is_dir()}
 
 
+@pytest.mark.slow
 def test_a_second_one_restores_what_is_needed_and_no_examples(
     install: Install, tmp_path: Path
 ) -> None:
@@ -152,6 +154,7 @@ def git(root: Path, *words: str) -> str:
     return subprocess.run(command, cwd=root, check=True, capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 def test_git_gets_what_works_elsewhere_and_nothing_of_this_machine(
     install: Install, tmp_path: Path
 ) -> None:

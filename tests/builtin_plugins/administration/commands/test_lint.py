@@ -265,6 +265,7 @@ def test_a_link_out_of_the_tree_is_a_hint(install: Install) -> None:
     assert shown.endswith(", which is outside this tree\n")
 
 
+@pytest.mark.slow
 def test_a_command_that_a_category_hides(install: Install) -> None:
     plugin = {"plugins/p/plugin.json": {"scripts": {}}, "plugins/p/a.sh": BASH}
     made = install(tree(**plugin))
@@ -418,6 +419,7 @@ def test_plugins_are_looked_at_too(install: Install, files: dict[str, Any], said
     assert shown.startswith(f"plugins/{said}")
 
 
+@pytest.mark.slow
 def test_a_directory_needs_no_installation(install: Install, tmp_path: Path) -> None:
     made = install(tree(INDENTED % '"owner": 1'))
     nowhere = {"CLI_DIR": str(tmp_path / "nowhere")}
@@ -432,6 +434,7 @@ def test_a_directory_needs_no_installation(install: Install, tmp_path: Path) -> 
     assert (missing.status, "nowhere: No such file or directory" in missing.stderr) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_plugin_of_its_own(install: Install) -> None:
     plugin = {
         "mine/plugin.json": {"name": "mine", "directory": "commands", "hooks": "hooks.py"},
@@ -451,6 +454,7 @@ def test_a_plugin_of_its_own(install: Install) -> None:
     )
 
 
+@pytest.mark.slow
 def test_formats(install: Install) -> None:
     made = install(tree(INDENTED % '"owner%,": 1'))
     message = '"owner%,": unknown key; if it is your own key, name it x-owner%,'

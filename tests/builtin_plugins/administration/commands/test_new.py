@@ -18,6 +18,7 @@ BASH = "#!/bin/bash\necho ran\n"
 _EXTENSIONS = {"bash": ".sh", "python": ".py", "node": ".js", "sh": ".sh"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folder", [False, True], ids=["script", "folder"])
 @pytest.mark.parametrize("language", _EXTENSIONS)
 def test_a_new_command_runs_and_lints_clean_at_once(
@@ -55,6 +56,7 @@ def test_a_script_of_the_users_own_gets_its_words(install: Install, language: st
     assert "\nUsage: cli team tool [args…]\n" in made.run("help", "team", "tool").stdout
 
 
+@pytest.mark.slow
 def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
     made = install({"commands/a/b/command.json": command(), "commands/a/b/main.sh": BASH})
     new = ("self", "new", "command")
@@ -80,6 +82,7 @@ def test_into_what_is_there_and_what_is_refused(install: Install) -> None:
     assert "Data" in made.run("ops").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["old.py", "old", "old.conf", "my tool.sh"])
 def test_a_script_of_the_users_own_is_copied_as_it_is(
     install: Install, tmp_path: Path, name: str

@@ -62,6 +62,7 @@ def test_what_is_no_project(shop: Shop) -> None:
     assert "every user can write to it" in shop.run("self", "trust", "--yes").stderr
 
 
+@pytest.mark.slow
 def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
     place = shop.root.parent / "new/here"
     place.mkdir(parents=True)
@@ -99,6 +100,7 @@ def test_import_into_the_nearest_project(shop: Shop) -> None:
     assert shop.run("self", "import", "x", "--project", "--plugin", "y").status == 2
 
 
+@pytest.mark.slow
 def test_lint_and_doctor_of_projects(shop: Shop) -> None:
     shop.trust()
     shop.made.write({"commands/own/build": BUILD, "commands/build": BUILD})
@@ -133,6 +135,7 @@ def test_lint_and_doctor_check_the_scripts_of_projects(shop: Shop) -> None:
     assert not shop.ran
 
 
+@pytest.mark.slow
 def test_doctor_of_projects(shop: Shop) -> None:
     def found() -> list[tuple[str, str, bool]]:
         rows = json.loads(shop.run("self", "doctor", "--format", "json").stdout)["findings"]

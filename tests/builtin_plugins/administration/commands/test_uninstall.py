@@ -35,6 +35,7 @@ def files_of(root: Path) -> set[str]:
     return {str(one.relative_to(root)) for one in root.rglob("*") if not one.is_dir()}
 
 
+@pytest.mark.slow
 def test_what_is_somebodys_stays(made: Made, tmp_path: Path) -> None:
     made.write({"commands/demo/hello/main.sh": "#!/bin/bash\necho mine\n"})
     links = tmp_path / "bin"
@@ -87,6 +88,7 @@ def test_purge_follows_no_link_of_core(made: Made, tmp_path: Path) -> None:
     assert (elsewhere / "notes").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_it_asks(made: Made) -> None:
     before = files_of(made.root)
     refused = made.run("self", "uninstall")
@@ -107,6 +109,7 @@ def test_who_is_sure_is_not_asked(made: Made, options: list[str], env: dict[str,
     assert not made.launcher.exists()
 
 
+@pytest.mark.slow
 def test_a_checkout_keeps_its_files(made: Made) -> None:
     made.write({".git/HEAD": "ref: refs/heads/main\n"})
     before = files_of(made.root)
@@ -117,6 +120,7 @@ def test_a_checkout_keeps_its_files(made: Made) -> None:
     assert before - files_of(made.root) == {"core/acme"}
 
 
+@pytest.mark.slow
 def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
     sibling = tmp_path / "home/.local/share/other"
     assert made.run("self", "init", str(sibling), "--name", "other").status == 0
@@ -126,6 +130,7 @@ def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
     assert other.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
 
 
+@pytest.mark.slow
 def test_completion_goes_and_nothing_else_of_the_start_up_files(made: Made) -> None:
     made.home.mkdir(exist_ok=True)
     (made.home / ".bashrc").write_text("alias a=b\nexport X=1")
@@ -144,6 +149,7 @@ def test_completion_goes_and_nothing_else_of_the_start_up_files(made: Made) -> N
     assert not fish.exists()
 
 
+@pytest.mark.slow
 def test_completion_of_somebody_else_stays(made: Made) -> None:
     fish = made.home / ".config/fish/completions/acme.fish"
     fish.parent.mkdir(parents=True)

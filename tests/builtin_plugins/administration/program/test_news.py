@@ -53,6 +53,7 @@ def next_day(stamp: Path) -> None:
     os.utime(stamp, (past, past))
 
 
+@pytest.mark.slow
 def test_news_is_mentioned_the_day_after(install: Install, tmp_path: Path) -> None:
     made, repository = cloned(install, tmp_path)
     assert NEWS not in on_terminal(made)[1]  # starts the first check, which finds nothing
@@ -133,6 +134,7 @@ def test_only_a_terminal_is_served(install: Install, tmp_path: Path) -> None:
 CALLS = {"ssh that fails": (False, 1), "an ssh of ours that hangs": (True, 60)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("configured", "seconds"), CALLS.values(), ids=CALLS)
 def test_the_check_is_detached_cannot_ask_and_ends(
     install: Install, tmp_path: Path, configured: bool, seconds: int

@@ -20,6 +20,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.slow
 def test_waiting_for_a_lock_is_reported_after_a_second(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
