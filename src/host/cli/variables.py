@@ -11,9 +11,11 @@ from collections.abc import Iterable, Sequence
 from host.cli.session import Session
 from host.errors import HostError, SourceError, UsageError
 from host.records import Plan, Variable
-from host.run import environment, read_regular
+from host.run import read_regular
 from host.run.catalog import Match
 from host.run.definition import Definition
+from host.run.environment import SourceReader
+from host.run.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
 from host.run.lock import Source
 from host.run.plan import Run, find_run
 from host.run.requirements import fault
@@ -37,7 +39,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
     for name, one in every.items():
         ranks = {assignment.rank for assignment in layers.offered.get(name, ())}
-        if name in rows or not ranks.isdisjoint((environment.ENVS, environment.ENV_FILES)):
+        if name in rows or not ranks.isdisjoint((ENVS, ENV_FILES)):
             value = "…" if UNKNOWN in one.value else shown[name].value or EMPTY
             rows[name] = f"{value}  ← {_place(one, session, definition)}"
     for needed in definition.required_envs:
@@ -46,7 +48,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     return [*rows.items()]
 
 
-class _Look(environment.SourceReader):
+class _Look(SourceReader):
     """Reads variables without running code: settings.conf gives only names, providers nothing."""
 
     def read(self, source: Source) -> None:
@@ -74,7 +76,7 @@ def settings_names(path: str) -> dict[str, int]:
     return {name: number for number, line in code for name in _ASSIGNED.findall(line)}
 
 
-def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
+def traced_variables(layers: Layers) -> dict[str, Variable]:
     """Return all variables of a run by name, including the caller's, unmasked.
 
     Each source includes the line or key. bash does not report the line of an assignment, so
@@ -82,9 +84,9 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
     """
     settings: dict[str, dict[str, int]] = {}
 
-    def variable(one: environment.Assignment) -> Variable:
+    def variable(one: Assignment) -> Variable:
         path = one.source
-        if one.rank == environment.SETTINGS and path not in settings:
+        if one.rank == SETTINGS and path not in settings:
             settings[path] = settings_names(path)
         line = settings.get(path, {}).get(one.name)
         source = f"{path}:{line}" if line else path
@@ -95,21 +97,21 @@ def traced_variables(layers: environment.Layers) -> dict[str, Variable]:
         ranked = [*map(variable, layers.offered.get(name, ()))]
         outside, fixed = layers.caller.get(name), layers.fixed.get(name)
         if outside is not None and outside != fixed:
-            ranked.insert(0, Variable(name, outside, "system", environment.SYSTEM))
+            ranked.insert(0, Variable(name, outside, "system", SYSTEM))
         if fixed is not None:
             source = "args" if name.startswith("ARG_") else "framework"
-            ranked.insert(0, Variable(name, fixed, source, environment.FRAMEWORK))
+            ranked.insert(0, Variable(name, fixed, source, FRAMEWORK))
         traced[name] = ranked[0].replaced(shadows=tuple(ranked[1:]))
     if layers.folders:
         traced["PATH"] = _path_with_folders(layers, traced.get("PATH"))
     return traced
 
 
-def _path_with_folders(layers: environment.Layers, before: Variable | None) -> Variable:
+def _path_with_folders(layers: Layers, before: Variable | None) -> Variable:
     """Return PATH with the folders of the key `path` at the end; it shadows PATH without them."""
     sources = dict.fromkeys([folder.source for folder in layers.folders])
     value = layers.get("PATH") or ""
-    rank = environment.ENVS if before is None else before.rank
+    rank = ENVS if before is None else before.rank
     shadows = () if before is None else (before, *before.shadows)
     return Variable("PATH", value, ", ".join(sources), rank, shadows)
 
@@ -159,7 +161,7 @@ def plan_of(session: Session, words: Sequence[str]) -> Plan:
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:
     """Return a variable's source; a path in the command's folder or installation is relative."""
-    if one.rank == environment.SYSTEM:
+    if one.rank == SYSTEM:
         return "your environment"
     source = one.source.removeprefix(os.path.join(definition.directory, ""))
     return source.removeprefix(os.path.join(session.layout.root, ""))

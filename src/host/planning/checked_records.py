@@ -9,7 +9,7 @@ from host import records
 from host.run import Record
 from host.run.catalog import SELF
 from host.run.definition import is_reference
-from host.run.environment import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
+from host.run.layers import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import Declared, Plugin, Source, Tree
 from host.run.text import is_word
 

@@ -17,8 +17,8 @@ from host.planning.loading import LoadedPlugin, package_files
 from host.planning.lock_file import write_lock
 from host.planning.plugin_worker import PLANNING_HOOKS, PluginAnswer, query
 from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
-from host.run.environment import LOAD_ORDER
 from host.run.installation import Layout, OpenInstallation
+from host.run.layers import LOAD_ORDER
 from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 

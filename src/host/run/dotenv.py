@@ -10,12 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from host.run.definition import Definition
-    from host.run.environment import SourceReader
+    from host.run.layers import Offers
     from host.run.lock import Source
-
-    # Name, value, whether the value is literal, and the line number of an assignment. A value that
-    # is not literal is expanded, which also removes its backslashes.
-    Binding = tuple[str, str, bool, int]
+    from host.run.python_dotenv import Binding
 
 SIZE_LIMIT = 1024 * 1024  # bytes
 _MOST_SHOWN = 5  # problems reported for one file; of further ones, only the number is reported
@@ -29,7 +26,7 @@ _NEVER_WITH_SUDO = frozenset(
 _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full parser
 
 
-def offer_env_files(reader: "SourceReader", source: "Source") -> None:
+def offer_env_files(reader: "Offers", source: "Source") -> None:
     """Add the variables in the `.env` files of `source` to the run.
 
     The files are those of a plugin, or the command's `env_files`. An unreadable file of a plugin
@@ -47,9 +44,7 @@ def offer_env_files(reader: "SourceReader", source: "Source") -> None:
                 _offer_item(reader, source, definition, item)
 
 
-def _offer_item(
-    reader: "SourceReader", source: "Source", definition: "Definition", item: str
-) -> None:
+def _offer_item(reader: "Offers", source: "Source", definition: "Definition", item: str) -> None:
     """Add the variables in one item of `env_files`, which is a path or a reference to a secret."""
     if ":" in item:
         from host.run.secret_references import is_secret_reference, resolve_variables
@@ -77,7 +72,7 @@ def _offer_item(
         raise SourceError(failure.problem.replaced(path, text)) from None
 
 
-def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
+def _offer_file(reader: "Offers", source: "Source", path: str) -> None:
     project = reader.definition.project
     if project is not None and not source.files:
         project.check(path)
@@ -89,7 +84,7 @@ def _offer_file(reader: "SourceReader", source: "Source", path: str) -> None:
 
 
 def _offer_text(
-    reader: "SourceReader", source: "Source", path: str, text: str, *, secret: bool = False
+    reader: "Offers", source: "Source", path: str, text: str, *, secret: bool = False
 ) -> None:
     """Add the variables in the text of a `.env` file; warn about its first five problems.
 
@@ -108,7 +103,7 @@ def _offer_text(
 
 
 def _offer_mapping(
-    reader: "SourceReader", source: "Source", reference: str, content: "Mapping[str, str]"
+    reader: "Offers", source: "Source", reference: str, content: "Mapping[str, str]"
 ) -> None:
     """Add the variables of a mapping from a provider: each value is exact and secret.
 
@@ -132,7 +127,7 @@ def _check_sudo(definition: "Definition", name: str, path: str, line: int = 0) -
         raise SourceError(Problem(path, what, remedy, line=line))
 
 
-def _warn(reader: "SourceReader", path: str, problems: list[Problem]) -> None:
+def _warn(reader: "Offers", path: str, problems: list[Problem]) -> None:
     """Warn about the first five problems of a file, and count the others."""
     for problem in problems[:_MOST_SHOWN]:
         reader.report(problem)

@@ -12,7 +12,8 @@ No step asks the user: a plan that cannot go on without an answer turns to its `
 from host.errors import HostError
 from host.run import Record
 from host.run.definition import check_runnable
-from host.run.environment import Layers, SourceReader, layers_of
+from host.run.environment import SourceReader, layers_of
+from host.run.layers import Layers
 from host.run.process import ASSUME_YES, INNER_RUN, NO_INPUT, RUN, Exec, exec_of, python_exec
 from host.run.text import asks_help
 
@@ -200,7 +201,15 @@ class Run(Record):
         pending: Collection[str] = () if self._has_secrets else definition.secrets
         if self.layers.unasked:
             pending = definition.required_envs  # an unresolved `.env` file may set any of them
-        check_required(definition, self.layers, pending)
+        layers = self.layers
+        check_required(
+            definition.file,
+            definition.required_envs,
+            layers.get,
+            layers.caller,
+            layers.missing,
+            pending,
+        )
 
     def check_programs(self) -> None:
         """Raise MissingError if required programs are missing or have the wrong version."""
@@ -212,10 +221,14 @@ class Run(Record):
                 self.words,
                 self.program,
                 self.layers.environment(),
-                self.catalog,
+                self._is_command,
                 self.installation.cache_path("versions"),
                 starts_programs=self.starts_programs,
             )
+
+    def _is_command(self, words: tuple[str, ...]) -> bool:
+        match = self.catalog.find(words)
+        return match.kind == "command" and match.words == words
 
     def read_secrets(self) -> None:
         """Add `secrets` to `layers`: the values, or without `resolves`, the references."""

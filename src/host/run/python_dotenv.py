@@ -15,7 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from host.run.dotenv import Binding
+    # Name, value, whether the value is literal, and the line number of an assignment. A value that
+    # is not literal is expanded, which also removes its backslashes.
+    Binding = tuple[str, str, bool, int]
 
 _MOST_NAMED = 5  # names in the message about an unclosed quote
 _PAIR = "\\\\"

@@ -10,7 +10,7 @@ from host.run.text import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.run.environment import Layers
+    from host.run.layers import Layers
 
 
 def report_variables(layers: "Layers", descriptor: str) -> None:

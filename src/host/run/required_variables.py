@@ -8,11 +8,8 @@ from host.run.json_file import Fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from typing import Any, Self
-
-    from host.run.definition import Definition
-    from host.run.environment import Layers
 
 _EXPECTED = {
     "url": "a URL, such as https://example.org/",
@@ -81,17 +78,26 @@ def _has_type(kind: str, value: str) -> bool:
 
 
 def check_required(
-    definition: "Definition", layers: "Layers", pending: "Collection[str]" = ()
+    file: str,
+    required: "Sequence[RequiredVariable]",
+    value_of: "Callable[[str], str | None]",
+    caller: "Collection[str]",
+    missing: "Iterable[str]",
+    pending: "Collection[str]",
 ) -> None:
-    """Raise SourceError if a variable in `required_envs` is unset, empty or not of its type.
+    """Raise SourceError if a required variable is unset, empty or not of its type.
 
-    `pending` variables are not checked, because their secrets are not resolved yet.
+    file      the definition that requires them
+    value_of  returns a variable's value
+    caller    the variables that the caller set
+    missing   the `.env` files that do not exist
+    pending   variables that are not checked, because their secrets are not resolved yet
     """
     faults = {}
-    for name in definition.required_envs:
-        value = layers.get(name)
+    for name in required:
+        value = value_of(name)
         fault = name.fault(value or None)
-        if value == "" and name in layers.caller:
+        if value == "" and name in caller:
             fault = "is empty in your environment (give it a value there, or unset it)"
         if fault and name not in pending:
             faults[name] = fault
@@ -99,8 +105,8 @@ def check_required(
         return
     texts = [f"{name} {fault}" for name, fault in faults.items()]
     if "must be set" in faults.values():
-        texts += [f"{path} does not exist" for path in layers.missing]
-    raise SourceError(Problem(definition.file, "; ".join(texts), where_to_set([*faults])))
+        texts += [f"{path} does not exist" for path in missing]
+    raise SourceError(Problem(file, "; ".join(texts), where_to_set([*faults])))
 
 
 def where_to_set(names: "Sequence[RequiredVariable]") -> str:

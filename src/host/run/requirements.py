@@ -13,10 +13,8 @@ from host.run.text import decode, encode, is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
-
-    from host.run.catalog import Catalog
 
 _OPERATORS = (">=", "<=", "==", ">", "<")
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._+-")
@@ -100,15 +98,16 @@ def check_programs(
     words: "Sequence[str]",
     program: str,
     environ: "Mapping[str, str]",
-    catalog: "Catalog",
+    is_command: "Callable[[tuple[str, ...]], bool]",
     cache_file: str,
     *,
     starts_programs: bool = True,
 ) -> None:
     """Raise MissingError if required programs are missing or have the wrong version.
 
-    `words` and `environ` belong to the command; `cache_file` caches versions. Without
-    `starts_programs`, a program whose version is not in the cache passes.
+    `is_command` returns whether words name a command, such as `setup jq`. `words` and `environ`
+    belong to the command; `cache_file` caches versions. Without `starts_programs`, a program whose
+    version is not in the cache passes.
     """
     faults = []
     for requirement in requires:
@@ -118,7 +117,7 @@ def check_programs(
     if not faults:
         return
     alone = len(faults) == 1
-    remedies = [(one.program, remedy_of(one, program, catalog)) for one, _ in faults]
+    remedies = [(one.program, remedy_of(one, program, is_command)) for one, _ in faults]
     found = [remedy if alone else f"{name}: {remedy}" for name, remedy in remedies if remedy]
     needs = ", ".join([f"{one} ({text})" for one, text in faults])
     remedy = "; ".join(found) or ("install it" if alone else "install them")
@@ -149,14 +148,15 @@ def fault(
     return "" if satisfies(version, one.version) else f"{path} is {version}"
 
 
-def remedy_of(one: Requirement, program: str, catalog: "Catalog") -> str:
+def remedy_of(
+    one: Requirement, program: str, is_command: "Callable[[tuple[str, ...]], bool]"
+) -> str:
     """Return the remedy for a missing program: its hint, the command `setup NAME`, or ""."""
     if one.hint:
         return one.hint
-    words = ("setup", one.program)
-    found = catalog.find(words)
-    is_tool = found.kind == "command" and found.words == words
-    return f"{program} setup {one.program}" if is_tool else ""
+    if is_command(("setup", one.program)):
+        return f"{program} setup {one.program}"
+    return ""
 
 
 def _version(

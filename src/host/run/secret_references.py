@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from host.run.definition import Definition
-    from host.run.environment import SourceReader
+    from host.run.layers import Offers
 
     # A provider ("run", "file" or a Python reference) and its references by key
     Call = tuple[str, Mapping[str, Any]]
@@ -33,7 +33,7 @@ _PROVIDER_SECONDS = (30.0, 120.0)  # time limits of providers, without and with 
 _GRACE_SECONDS = 1.0  # extra time, in which the child reports providers that are late
 
 
-def is_secret_reference(item: str, reader: "SourceReader", definition: "Definition") -> bool:
+def is_secret_reference(item: str, reader: "Offers", definition: "Definition") -> bool:
     """Return whether an item of `env_files` refers to a secret, even with an unknown scheme."""
     scheme = item.partition(":")[0]
     is_scheme = scheme.isascii() and scheme.isalnum() and scheme.islower()
@@ -41,7 +41,7 @@ def is_secret_reference(item: str, reader: "SourceReader", definition: "Definiti
 
 
 def resolve(
-    references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
+    references: "Mapping[str, str]", reader: "Offers", definition: "Definition"
 ) -> dict[str, str]:
     """Return the value of each reference by its key, such as `secrets.TOKEN`.
 
@@ -51,15 +51,13 @@ def resolve(
     return {key: value for key, value in found.items() if isinstance(value, str)}
 
 
-def resolve_variables(
-    reference: str, reader: "SourceReader", definition: "Definition"
-) -> "Content":
+def resolve_variables(reference: str, reader: "Offers", definition: "Definition") -> "Content":
     """Return what a reference in `env_files` gives. Raises SourceError."""
     return _resolve({ENV_FILES: reference}, reader, definition)[ENV_FILES]
 
 
 def _resolve(
-    references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
+    references: "Mapping[str, str]", reader: "Offers", definition: "Definition"
 ) -> "dict[str, Content]":
     calls = _calls(references, reader, definition)
     terminal = reader.may_ask and _has_terminal()
@@ -84,7 +82,7 @@ def _resolve(
 
 
 def _calls(
-    references: "Mapping[str, str]", reader: "SourceReader", definition: "Definition"
+    references: "Mapping[str, str]", reader: "Offers", definition: "Definition"
 ) -> "list[Call]":
     """Group the references into calls: one for each plugin scheme, each program and each file."""
     # A row has the scheme, its provider, the plugin, and the provider for `env_files` or "".

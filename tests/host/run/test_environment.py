@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from host.cli.variables import traced_variables
-from host.run.environment import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
+from host.run.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
 from testing.installation import command
 
 # Prints each variable as NAME=[value], or NAME unset.

@@ -9,7 +9,8 @@ import pytest
 
 from host.cli.variables import traced_variables
 from host.errors import SourceError
-from host.run.environment import ENV_FILES, ENVS, SETTINGS, Layers, SourceReader
+from host.run.environment import SourceReader
+from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers
 from host.run.lock import Source, parse_declared
 from testing.installation import command
 from testing.processes import processes_left_with

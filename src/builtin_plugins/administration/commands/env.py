@@ -6,7 +6,7 @@ from host import SourceError, Terminal, Variable, declared_secrets, masked, prin
 from host.cli.lookup import find_command
 from host.cli.session import Session
 from host.cli.variables import traced_variables
-from host.run.environment import SECRETS, SYSTEM
+from host.run.layers import SECRETS, SYSTEM
 from host.run.text import EMPTY
 
 

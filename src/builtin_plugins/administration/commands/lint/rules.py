@@ -13,7 +13,8 @@ from host import Definition, HostError, Problem, declared_secrets, expand, find_
 from host.run import from_system, read_regular, why_outside
 from host.run.command_files import FolderNode
 from host.run.definition import SYSTEMS
-from host.run.environment import ENV_FILES, ENVS, Layers, SourceReader
+from host.run.environment import SourceReader
+from host.run.layers import ENV_FILES, ENVS, Layers
 from host.run.lock import Source
 from host.run.path_folders import check_folders
 from host.run.process import start_of
