@@ -2,8 +2,7 @@
 
 from host.errors import Problem, SourceError
 from host.run import join, read_regular
-from host.run.expand import is_name
-from host.run.text import text_of
+from host.run.text import is_name, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,22 +1,17 @@
 """Expand `$NAME` and `${NAME:-default}` in a text, without side effects (SPEC 2.4, 2.5)."""
 
+from host.run.text import NAME_CHARACTERS, NAME_START
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
-_NAME = _NAME_START | frozenset("0123456789")
 _SPECIAL = frozenset("\\$`}")
 UNSUPPORTED = (
     "this ${…} is not expanded; use ${NAME} or ${NAME<op>text}; <op> is :- - := = :+ or +, or, "
     "if NAME is set, :? or ?"
 )
 _OPERATORS = (":-", ":=", ":+", ":?", "-", "=", "+", "?")
-
-
-def is_name(text: str) -> bool:
-    """Return whether `text` is a variable's name: `[A-Za-z_][A-Za-z0-9_]*`."""
-    return text[:1] in _NAME_START and _NAME.issuperset(text)
 
 
 def expand(
@@ -161,7 +156,7 @@ class _Expansion:
 
     def name_end(self, position: int) -> int:
         text, end = self.text, len(self.text)
-        if position < end and text[position] in _NAME_START:
-            while position < end and text[position] in _NAME:
+        if position < end and text[position] in NAME_START:
+            while position < end and text[position] in NAME_CHARACTERS:
                 position += 1
         return position

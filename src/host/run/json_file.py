@@ -4,8 +4,7 @@ from _json import make_scanner
 
 from host.errors import DefinitionError, Problem
 from host.run import read_regular
-from host.run.expand import is_name
-from host.run.text import text_of
+from host.run.text import is_name, text_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

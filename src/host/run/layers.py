@@ -5,7 +5,6 @@ Only this module defines the ranks and the load order. `host.run.environment` re
 
 from host.errors import Problem
 from host.run import Record, from_system, working_directory
-from host.run.expand import UNSUPPORTED, expand
 from host.run.process import FRAMEWORK_NAMES, RUN
 
 TYPE_CHECKING = False
@@ -190,6 +189,10 @@ class Offers(Record):
         on_warning: "Report | None" = None,
     ) -> str:
         """Return `text` with its variables expanded; warnings contain `path`, `key` and `line`."""
+        if "$" not in text and "\\" not in text:
+            return text  # most values have nothing to expand, and the run saves an import
+        from host.run.expand import UNSUPPORTED, expand
+
         warn = on_warning or self.report
 
         def lookup(name: str) -> str | None:

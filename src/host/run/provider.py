@@ -1,10 +1,9 @@
 """Call a plugin's provider of variables in a child process."""
 
 from host.errors import Problem, SourceError
-from host.run.expand import is_name
 from host.run.importing import complete_import_path, load_reference
 from host.run.supervise import supervise_call
-from host.run.text import encode
+from host.run.text import encode, is_name
 from host.run.watch import limit_from
 
 TYPE_CHECKING = False

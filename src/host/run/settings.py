@@ -6,8 +6,7 @@ from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
 from host.run import basename, dirname, find_bash, join, read_regular
-from host.run.expand import is_name
-from host.run.text import BOM, decode, is_utf_16, quoted
+from host.run.text import BOM, decode, is_name, is_utf_16, quoted
 from host.run.watch import REPORT_DESCRIPTOR, SETTINGS_TIMEOUT, limit_from, read_report
 
 TYPE_CHECKING = False
