@@ -16,8 +16,9 @@ import time
 
 from host.errors import HostError
 from host.run import definition as definition_files
+from host.run import own_content
 from host.run.definition import SYSTEM_OS, Definition
-from host.run.lock import checksum, own_content, stamp, stamp_numbers
+from host.run.lock import checksum, stamp, stamp_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

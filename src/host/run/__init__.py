@@ -15,14 +15,13 @@ PATH. They use `posix`, because importing `os` takes a tenth of the time of a ru
 import _stat
 import posix
 
-from host.errors import Problem
+from host.errors import HostError, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, ClassVar, Self, dataclass_transform
 
-    from host.errors import HostError
 else:
 
     def dataclass_transform():  # noqa: ANN201 - only a type checker uses it
@@ -205,6 +204,14 @@ def read_regular(path: str, error: "type[HostError]", limit: int = _LARGEST) -> 
     if len(content) > limit:
         raise error(Problem(path, f"larger than {limit} bytes"))
     return content
+
+
+def own_content(path: str) -> bytes:
+    """Return the bytes of a cache file. Raises OSError if another user may have written it."""
+    status = posix.stat(path)
+    if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
+        raise PermissionError(path)
+    return read_regular(path, HostError, 1 << 28)  # an index of 100,000 commands has 27 MB
 
 
 def find_program(name: str, environ: "Mapping[str, str]") -> str | None:

@@ -11,7 +11,7 @@ import _imp
 import posix
 
 from host.errors import DefinitionError, HostError, Problem
-from host.run import Record, read_regular
+from host.run import Record, own_content
 from host.run.definition import Definition
 from host.run.json_file import Fields, parse_json
 
@@ -211,14 +211,6 @@ def read_lock(paths: "Iterable[str]", key: str) -> Lock | None:
         except (HostError, OSError, LookupError, TypeError, ValueError, AttributeError):
             continue
     return None
-
-
-def own_content(path: str) -> bytes:
-    """Return the bytes of a cache file. Raises OSError if another user may have written it."""
-    status = posix.stat(path)
-    if status.st_uid not in (0, posix.geteuid()) or status.st_mode & 0o022:
-        raise PermissionError(path)
-    return read_regular(path, HostError, 1 << 28)  # an index of 100,000 commands has 27 MB
 
 
 def _parse(content: bytes, key: str) -> Lock:

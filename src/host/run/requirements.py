@@ -6,9 +6,8 @@ A run loads this module only for a definition that has this key.
 import posix
 
 from host.errors import HostError, MissingError, Problem
-from host.run import Record, basename, find_program, realpath
+from host.run import Record, basename, find_program, own_content, realpath
 from host.run.json_file import Fields
-from host.run.lock import own_content
 from host.run.text import decode, encode, is_digits
 
 TYPE_CHECKING = False
