@@ -38,8 +38,8 @@ def new_command(
             os.unlink(file)
     else:
         made = _folder_files if folder else _script_file
-        about = description or f"What {words[-1]} does"
-        _make(session, words, made(words[-1], lang or "bash", about))
+        # Without a description, listings show none. An invented one would be in everybody's.
+        _make(session, words, made(words[-1], lang or "bash", description or ""))
     called = " ".join(words)
     session.show_lines(
         f"try it:     {session.program} {called}",
@@ -65,8 +65,10 @@ def _script_file(word: str, lang: str, about: str) -> dict[str, str]:
     examples = [{"command": f"{word} Ada", "description": "Greet Ada"}]
     block = json.dumps({"examples": examples}, ensure_ascii=False)
     mark = "//" if lang == "node" else "#"
-    comment = [" ".join(about.split()), "/// command", block, "///"]
-    lines = [shebang, *(f"{mark} {line}".rstrip() for line in comment), code]
+    summary = " ".join(about.split())
+    comment = [*([summary] if summary else []), "/// command", block, "///"]
+    # Below an empty line, the template's own comment describes the code and not the command.
+    lines = [shebang, *(f"{mark} {line}" for line in comment), "", code.lstrip("\n")]
     return {_extension(name): "\n".join(lines)}
 
 
@@ -137,8 +139,7 @@ def _make(session: Session, words: tuple[str, ...], files: Mapping[str, str | by
 
 
 def _category(word: str, about: str | None = None) -> str:
-    about = about or f"What {word} is for"
-    return fill_template("category", WORD=word, ABOUT=about)["category.json"]
+    return fill_template("category", WORD=word, ABOUT=about or "")["category.json"]
 
 
 def _write(directory: str, files: Mapping[str, str | bytes]) -> None:
