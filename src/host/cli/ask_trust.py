@@ -27,7 +27,7 @@ def ask_trust(
     """
     if not can_ask(may_ask=may_ask):
         raise trust.not_trusted(project, program, words)
-    if project.root in trust.read_trusted(project.environ):
+    if trust.versions_known(project):
         hashes = hashes_of(project, trust.files_of(project, file))
         lines = changed_lines(project, trust.changed_files(project, file))
     else:

@@ -68,12 +68,15 @@ class Project:
         """
         real = realpath(path)
         inside = f"{real}/".startswith(join(self.root, ""))
+        checked: list[str] = []
         while real not in self._safe:
             self._check(real, may_be_sticky=not inside)
-            self._safe.add(real)
+            checked.append(real)
             if real in (self.root, "/"):
-                return
+                break
             real = dirname(real)
+        # A path is safe only if its directories are, too.
+        self._safe.update(checked)
 
     def _check(self, real: str, *, may_be_sticky: bool) -> None:
         try:

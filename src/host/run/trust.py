@@ -46,7 +46,7 @@ def check_trust(definition: "Definition", program: str, words: "Sequence[str]") 
 
 
 def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> NotConfirmedError:
-    known = project.root in read_trusted(project.environ)
+    known = versions_known(project)
     why = "has changed since it was trusted" if known else "is not trusted"
     root = quoted(project.root)
     return NotConfirmedError(
@@ -57,12 +57,33 @@ def not_trusted(project: "Project", program: str, words: "Sequence[str]") -> Not
 
 def changed_files(project: "Project", file: str) -> list[str]:
     """Return the paths from `files_of` whose files differ from their trusted versions."""
-    known = read_trusted(project.environ).get(project.root, {})
+    hashes = {path: hash_of(path) for path in files_of(project, file)}
+    trusted = read_trusted(project.environ)
+    changed = _different(project, hashes, trusted.get(project.root, {}))
+    if changed and trusted:
+        from host.run.worktrees import twin_roots  # most projects are trusted themselves
+
+        for root in twin_roots(project):
+            if root in trusted:
+                still = _different(project, hashes, trusted[root])
+                changed = [path for path in changed if path in still]
+    return changed
+
+
+def _different(project: "Project", hashes: "Hashes", known: "Hashes") -> list[str]:
+    """Return the paths in `hashes` with another hash than in `known`, which has relative paths."""
+    start = len(project.root)
     return [
-        path
-        for path in files_of(project, file)
-        if hash_of(path) != known.get(path[len(project.root) :].lstrip("/"), "")
+        path for path, found in hashes.items() if found != known.get(path[start:].lstrip("/"), "")
     ]
+
+
+def versions_known(project: "Project") -> bool:
+    """Return whether some version of the project is trusted, here or in another work tree."""
+    from host.run.worktrees import twin_roots
+
+    trusted = read_trusted(project.environ)
+    return project.root in trusted or any(root in trusted for root in twin_roots(project))
 
 
 def files_of(project: "Project", file: str) -> list[str]:
