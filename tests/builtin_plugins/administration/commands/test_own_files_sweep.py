@@ -14,10 +14,10 @@ from testing.sweep import run_sweep
 
 NEW = ["self", "new", "command", "team", "a"]
 CHANGES = {  # words, the error (0 kills), and which part of the steps is tried
-    "new, killed": (NEW, 0, 2),
-    "new, no space": (NEW, errno.ENOSPC, 2),
-    "uninstall, killed": (["self", "uninstall", "--yes"], 0, 13),
-    "purge, killed": (["self", "uninstall", "--purge", "--yes"], 0, 13),
+    "new, killed": (NEW, 0, 5),
+    "new, no space": (NEW, errno.ENOSPC, 5),
+    "uninstall, killed": (["self", "uninstall", "--yes"], 0, 29),
+    "purge, killed": (["self", "uninstall", "--purge", "--yes"], 0, 29),
 }
 
 

@@ -101,11 +101,11 @@ CASES = [
 
 @pytest.mark.parametrize(("kind", "error"), CASES)
 def test_an_update_that_is_broken_off(tmp_path: Path, shim: Path, kind: str, error: int) -> None:
-    """FULL_SWEEP=1 breaks every step in every way, else each 79th in two."""
+    """FULL_SWEEP=1 breaks every step in every way, else each 157th in two."""
     ground, python = _ground(tmp_path, kind)
     before, home = tmp_path / "before", tmp_path / "home"
     home.mkdir()
     subprocess.run(["cp", "-a", ground, before], check=True)
     asked = {"root": str(ground), "before": str(before)}
-    result = run_sweep("update", asked, shim, error=error, stride=79, python=python, home=home)
+    result = run_sweep("update", asked, shim, error=error, stride=157, python=python, home=home)
     assert result["steps"] > 100

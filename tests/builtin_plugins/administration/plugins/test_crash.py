@@ -125,7 +125,7 @@ CASES = [
 def test_a_change_that_is_broken_off(
     scene: Scene, tmp_path: Path, shim: Path, name: str, error: int
 ) -> None:
-    """FULL_SWEEP=1 breaks each command at each step, else three of them at each 17th."""
+    """FULL_SWEEP=1 breaks each command at each step, else three of them at each 37th."""
     made, before = scene.made, tmp_path / "before"
     shutil.copytree(scene.plugins, before, symlinks=True)
     if name == "adopt":
@@ -138,7 +138,7 @@ def test_a_change_that_is_broken_off(
         "launcher": str(made.launcher),
         "words": ["self", "plugin", *scene.words(name)],
     }
-    result = run_sweep("plugins", asked, shim, error=error, stride=17, home=made.home)
+    result = run_sweep("plugins", asked, shim, error=error, stride=37, home=made.home)
     assert result["steps"] > 3
 
 
@@ -159,7 +159,7 @@ def test_a_first_plugin_that_cannot_be_added(
         "launcher": str(made.launcher),
         "words": ["self", "plugin", *scene.words(f"add-{kind}")],
     }
-    run_sweep("plugins", asked, shim, error=error, stride=5, home=made.home)
+    run_sweep("plugins", asked, shim, error=error, stride=11, home=made.home)
 
 
 def test_eight_processes_and_twenty_plugins_each(install: Install, tmp_path: Path) -> None:

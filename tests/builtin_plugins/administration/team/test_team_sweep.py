@@ -23,7 +23,7 @@ def test_init_leaves_nothing_or_everything(tmp_path: Path, shim: Path, error: in
     home = str(team.colleague.home)
     program = str(Path(sys.executable).with_name("cli"))
     asked = {"home": home, "before": str(before), "program": program, "words": words}
-    found = run_sweep("team", asked, shim, error=error, stride=43, home=home)
+    found = run_sweep("team", asked, shim, error=error, stride=97, home=home)
     assert {"old", "new"} <= found["outcomes"].keys()
 
 
@@ -37,4 +37,4 @@ def test_sync_leaves_the_old_or_the_new(tmp_path: Path, shim: Path, error: int) 
     home = str(team.colleague.home)
     program = str(team.colleague.launcher)
     asked = {"home": home, "before": str(before), "program": program, "words": ["self", "sync"]}
-    run_sweep("team", asked, shim, error=error, stride=43, home=home)
+    run_sweep("team", asked, shim, error=error, stride=97, home=home)

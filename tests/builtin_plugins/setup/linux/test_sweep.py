@@ -37,7 +37,7 @@ CASES = [
 def test_whatever_step_breaks_a_version_starts_and_a_second_run_converges(
     name: str, error: int, shim: Path, site: httpserver.Site, tmp_path: Path
 ) -> None:
-    """FULL_SWEEP=1 breaks every step in every way, else each eighth is ended and each 11th fails.
+    """FULL_SWEEP=1 breaks every step in every way, else each 17th is ended and each 23rd fails.
 
     Then each action fails in one of two ways.
     """
@@ -50,5 +50,5 @@ def test_whatever_step_breaks_a_version_starts_and_a_second_run_converges(
     }
     with tool_run() as run:
         asked["run"] = run
-        result = run_sweep("setup_tool", asked, shim, error=error, stride=11 if error else 8)
+        result = run_sweep("setup_tool", asked, shim, error=error, stride=23 if error else 17)
     assert result["steps"] > 10
