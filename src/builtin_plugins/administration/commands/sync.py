@@ -4,13 +4,18 @@ import os
 
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands import sync
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, read_commands
+from builtin_plugins.administration.plugins.plugin_contents import (
+    PluginContents,
+    read_commands,
+    relocated,
+)
 from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.shipped_files import is_checkout, renew
 from builtin_plugins.administration.questions import ask_to_continue
+from builtin_plugins.administration.team.contained import changed_lines
 from builtin_plugins.administration.team.init import prepare_git, session_of
 from builtin_plugins.administration.team.source import check_installation
 from builtin_plugins.io.checkout import (
@@ -21,7 +26,7 @@ from builtin_plugins.io.checkout import (
 )
 from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.plugins_folder.registry import local_path, read_registry, registry_path
-from host import OperationError, printable
+from host import HostError, OperationError, printable
 from host.cli.session import Session
 from host.run.lock import Tree
 
@@ -76,11 +81,18 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
     write_commit(aside, new, tx.files, address, tx.messages.warn)
     check_installation(tx.files, address)
-    commands_dir = os.path.relpath(session.installation.commands_dir, root)
-    trees = [Tree(os.path.join(one, commands_dir), scripts={}) for one in (root, tx.files)]
-    before, after = (read_commands(one)[0] for one in trees)
+    staged = session_of(session, tx.files, session.program)
+    try:
+        installations = (session.installation, staged.installation)
+    except HostError as error:  # the commit's cli.json is invalid
+        raise type(error)(relocated(error.problem, tx.files, address)) from None
+    trees = [Tree(one.commands_dir, scripts={}) for one in installations]
+    before, after = (read_commands(tree)[0] for tree in trees)
     title = f"{session.program}: {old[:12]} → {new[:12]}"
-    session.show_lines(*change_lines(title, before, after))
+    session.show_lines(
+        *change_lines(title, before, after),
+        *changed_lines(git, session, staged, old, new, address),
+    )
     ask_to_continue(session, "Update?", yes, "nothing was changed")
     with signals_blocked():
         fast_forward(git, old, new)

@@ -22,6 +22,7 @@ from builtin_plugins.administration.program.launcher import (
 )
 from builtin_plugins.administration.program.on_path import link_on_path
 from builtin_plugins.administration.questions import ask_to_continue
+from builtin_plugins.administration.team.contained import contained_plugins, show_contained
 from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.git import Git
@@ -124,6 +125,7 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     session.show_lines(f"commands: {len(commands)}", *lines)
     for problem in problems:
         session.messages.warn(str(problem).replace(f"{tx.files}/", ""))
+    show_contained(inside, contained_plugins(inside, source.entry.source))
     show = partial(preview, inside, None)
     for entry in sync.missing_entries(inside):
         sync.sync_plugin(inside, entry, timeout=tx.seconds, show=show, dry_run=entry.is_package)

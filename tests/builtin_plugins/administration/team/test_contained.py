@@ -1,0 +1,101 @@
+"""The plugins that a team's source contains are shown before any of their code runs."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from testing.plugin_sources import plugin_files
+from testing.team import Team
+
+
+def hooks(mark: Path, text: str = "") -> str:
+    """Return hooks that leave a mark when they are imported."""
+    return (
+        "from pathlib import Path\n"
+        "from host import hookimpl\n"
+        f"Path({str(mark)!r}).touch()\n{text}"
+        "@hookimpl\ndef discover_commands(installation):\n    return []\n"
+    )
+
+
+def contained(mark: Path, text: str = "") -> dict[str, object]:
+    """Return the files of a plugin with hooks, as a team's repository contains it."""
+    files = plugin_files("extra/hi", "hi", name="extra", hooks="hooks.py")
+    files["hooks.py"] = hooks(mark, text)
+    return {f"plugins/extra/{name}": content for name, content in files.items()}
+
+
+def answered(team: Team, words: list[str | Path], answer: str) -> tuple[int, str]:
+    """Run a program on a terminal, and return its status and its output."""
+    parent, child = pty.openpty()
+    environ = {"PATH": team.path, "HOME": str(team.colleague.home), "TERM": "dumb"}
+    process = subprocess.Popen(
+        words, env=environ, stdin=child, stdout=subprocess.PIPE, stderr=child, text=True
+    )
+    os.close(child)
+    os.write(parent, f"{answer}\n".encode())
+    stdout, _ = process.communicate(timeout=120)
+    os.close(parent)
+    return process.returncode, stdout
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_init_shows_them_with_their_hooks_and_asks_first(tmp_path: Path, answer: str) -> None:
+    team, mark = Team(tmp_path), tmp_path / "ran"
+    team.repository.commit(contained(mark))
+    cli = Path(sys.executable).with_name("cli")
+    status, shown = answered(team, [cli, "self", "init", "--from", team.repository.url], answer)
+    lines = shown.splitlines()
+    at = lines.index("extra (local)")
+    assert lines[at + 1].startswith("commands: 1; its Python code may declare more")
+    assert lines[at + 2].split() == ["extra", "hi", "says", "hi"]
+    assert "Python hooks: discover_commands" in lines[at:]
+    assert (status == 0, mark.exists()) == (answer == "y", answer == "y")
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_sync_shows_new_and_changed_ones_first(tmp_path: Path, answer: str) -> None:
+    team, mark, second = Team(tmp_path), tmp_path / "ran", tmp_path / "ran again"
+    assert team.init().status == 0
+    team.repository.commit(contained(mark))
+    words = [team.colleague.launcher, "self", "sync"]
+    status, shown = answered(team, words, answer)
+    lines = shown.splitlines()
+    at = lines.index("extra (local)")
+    assert "Python hooks: discover_commands" in lines[at:]
+    assert (status == 0, mark.exists()) == (answer == "y", False)
+    if answer == "n":
+        return
+    assert team.colleague.run("extra", "hi").stdout == "hi\n"
+    assert mark.exists()
+    team.repository.commit(contained(second))
+    status, shown = answered(team, words, "n")
+    assert "  ~ Python code, with the hooks discover_commands\n" in shown
+    assert (status, second.exists()) == (1, False)
+    team.repository.commit(plugin_files("other/hi"))
+    status, shown = answered(team, words, "y")
+    assert (status, second.exists()) == (0, False)
+    assert team.colleague.run("other", "hi").status == 0
+    assert second.exists()
+
+
+def test_a_new_directory_of_commands_is_read_from_the_new_commit(tmp_path: Path) -> None:
+    team = Team(tmp_path)
+    assert team.init().status == 0
+    config = {"name": "acme", "version": "2", "commands_dir": "scripts"}
+    script = "#!/bin/sh\n# Says new\necho new\n"
+    team.repository.commit({"core/cli.json": config, "scripts/fresh.sh": script})
+    done = team.colleague.run("self", "sync")
+    assert (done.status, "  + fresh" in done.stdout) == (0, True)
+    team.repository.commit({"core/cli.json": "{"})
+    before = team.git("rev-parse", "HEAD")
+    refused = team.colleague.run("self", "sync")
+    assert refused.status == 1
+    assert refused.stderr.startswith(f"acme: {team.repository.url}: core/cli.json:1:2: ")
+    assert team.git("rev-parse", "HEAD") == before
