@@ -78,10 +78,9 @@ def test_sync_shows_new_and_changed_ones_first(tmp_path: Path, answer: str) -> N
     status, shown = answered(team, words, "n")
     assert "  ~ Python code, with the hooks discover_commands\n" in shown
     assert (status, second.exists()) == (1, False)
-    team.repository.commit(plugin_files("other/hi"))
     status, shown = answered(team, words, "y")
     assert (status, second.exists()) == (0, False)
-    assert team.colleague.run("other", "hi").status == 0
+    assert team.colleague.run("extra", "hi").status == 0
     assert second.exists()
 
 
