@@ -188,6 +188,18 @@ FILES = {
                 " that its caller chooses",
             ),
             Key(
+                "output",
+                "string",
+                "`json`: stdout is one JSON value, which an [assistant](assistants.md) gets as"
+                " data",
+                choices=("json",),
+            ),
+            Key(
+                "schema",
+                "non-empty string",
+                "with `output`: a file in the command's folder with the JSON Schema of that value",
+            ),
+            Key(
                 "examples",
                 "array of examples",
                 "command lines for the help page: objects with `command` and `description`",

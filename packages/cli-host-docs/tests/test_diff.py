@@ -151,7 +151,6 @@ def test_version_constraints(new: str, old: str, expected: bool) -> None:
 
 def test_formats(cli: Cli, tmp_path: Path) -> None:
     other = make(tmp_path / "other")
-    other.command("deploy fresh")
     other.command("deploy status", description="100 % other", effects="read", aliases=["st"])
     call = ("docs", "diff", str(other.root), str(cli.root), "--format")
     status, out, _ = cli.run(*call, "json")

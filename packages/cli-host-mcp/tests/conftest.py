@@ -119,6 +119,7 @@ class Answer:
     failed: bool
     blocks: list[str]
     progress: list[str]
+    data: Any = None
 
     @property
     def text(self) -> str:
@@ -154,7 +155,7 @@ class Assistant:
 
         found = await self.client.call_tool(name, given, progress_callback=progress)
         blocks = [one.text for one in found.content if isinstance(one, types.TextContent)]
-        return Answer(found.is_error, blocks, lines)
+        return Answer(found.is_error, blocks, lines, found.structured_content)
 
 
 @contextmanager
@@ -255,6 +256,19 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
         args=[{"name": "kind", "choices": ["a", FORGED], "description": FORGED}],
     )
     found.command("risk drop", 'echo "dropped $1" | tee -a "$HOME/dropped"\n', effects="destroy")
+    shape = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
+    for name, script, schema in (
+        ("object", 'echo "{\\"n\\": ${1-1}}"\n', shape),
+        ("list", "echo '[1, 2]'\n", {"type": "array", "items": {"$ref": "#/$defs/n"},
+                                     "$defs": {"n": {"type": "integer"}}}),
+        ("free", 'printf "%s" "${1-[]}"\n', None),
+        ("secret", """printf '{"n": "%s"}' 'a\\"b\\\\c'\n""", None),
+    ):  # fmt: skip
+        more = {"schema": "out.json"} if schema else {}
+        envs = {"QUOTED_KEY": 'a"b\\\\c'} if name == "secret" else {}
+        found.command(f"json {name}", script, effects="read", output="json", envs=envs, **more)
+        folder = found.root / "commands/json" / name
+        (folder / "out.json").write_text(json.dumps(schema or {}))
     found.command("risk sure", "echo sure\n", confirm="Really?", effects="read")
     found.command("risk root", "id -u\n", sudo=True)
     return found

@@ -35,10 +35,20 @@ def test_what_begins_no_secret_is_not_held_back() -> None:
         ("API_TOKEN", "ab", set()),
         ("API_TOKEN", "True", set()),
         ("TOKEN1", "0123456", {"0123456"}),
-        ("KEY", "first line\n  }\n", {"first line\n  }\n", "first line\n  }", "first line"}),
+        (
+            "KEY",
+            "first line\n  }\n",
+            {"first line\n  }\n", "first line\n  }", "first line"}
+            | {"first line\\n  }\\n", "first line\\n  }"},
+        ),
         ("DATABASE", "pg://me:hunter 19@db/x", {"hunter 19"}),
-        ("PGPASS", " padded \n", {" padded \n", " padded ", "padded"}),
-        ("KEY", "first line\nsecond", {"first line\nsecond", "first line", "second"}),
+        ("PGPASS", " padded \n", {" padded \n", " padded ", "padded", " padded \\n"}),
+        (
+            "KEY",
+            "first line\nsecond",
+            {"first line\nsecond", "first line", "second", "first line\\nsecond"},
+        ),
+        ("KEY", 'ü"1', {'ü"1', 'ü\\"1', '\\u00fc\\"1'}),
         ("DATABASE", "pg://me:s3cret/word@db/x", {"s3cret/word"}),
         ("DATABASE", "pg://me:s3cretword@db/x", {"s3cretword"}),
         ("DATABASE", "pg://postgres@db/x", {"//postgres@"}),

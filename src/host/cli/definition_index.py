@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 
 _SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
-FORMAT = f"cli-host index 14 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 15 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
-    *("hidden", "destroys", "examples", "starts_commands", "usage", "path"),
+    *("hidden", "destroys", "examples", "starts_commands", "usage", "path", "output", "schema"),
 )
 _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
 
@@ -100,7 +100,7 @@ class CachedDefinition(Definition):
     The class attributes are defaults; the index has only the values that differ from them.
     """
 
-    name = description = entrypoint = group = usage = ""
+    name = description = entrypoint = group = usage = output = schema = ""
     effects = "change"
     sudo = destroys = hidden = starts_commands = False
     os = aliases = examples = path = ()

@@ -76,6 +76,8 @@ class Definition:
     effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
     help                   "script" or "page" handles `--help`; if "", host.run.script_help decides
     starts_commands        whether it starts other commands or programs that its caller chooses
+    output, schema         "json" if stdout is one JSON value, and a file in `directory` with the
+                           JSON Schema of that value; otherwise ""
     reads_sources          false if a Python command gets only its caller's environment
     installed_when         what a `setup` command installs: {"command": NAME}, {"path": PATH} or {}
     extra                  the values of all other keys
@@ -104,10 +106,7 @@ class Definition:
         self.group: str = fields.text("group")
         self.envs: dict[str, str] = fields.variables("envs")
         self.env_files: tuple[str, ...] = fields.texts("env_files")
-        self.path: tuple[str, ...] = fields.texts("path")
-        for folder in self.path:
-            if fault := folder_fault(folder):
-                raise fields.refused("path", fault)
+        self.path: tuple[str, ...] = _folders(fields)
         self.aliases: tuple[str, ...] = fields.texts("aliases")
         for alias in self.aliases:
             if not is_word(alias):
@@ -131,6 +130,8 @@ class Definition:
         self.effects: str = effects or ("destroy" if self.sudo else "change")
         self.help: str = fields.one_of("help", ("script", "page"))
         self.starts_commands: bool = fields.flag("starts_commands")
+        self.output: str = fields.one_of("output", ("json",))
+        self.schema: str = _schema(fields, self.output)
         sources = fields.typed("sources", bool, "true or false")
         self.reads_sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
@@ -228,6 +229,23 @@ def _sudo_systems(fields: Fields) -> tuple[str, ...]:
     if type(fields.value("sudo")) is list:
         return fields.texts("sudo")
     return SYSTEMS if fields.flag("sudo", "true, false or an array of system names") else ()
+
+
+def _folders(fields: Fields) -> tuple[str, ...]:
+    """Return the folders of the key `path`."""
+    folders = fields.texts("path")
+    for folder in folders:
+        if fault := folder_fault(folder):
+            raise fields.refused("path", fault)
+    return folders
+
+
+def _schema(fields: Fields, output: str) -> str:
+    """Return the file with the JSON Schema of the output, or ""."""
+    schema = fields.filled("schema")
+    if schema and not output:
+        raise fields.refused("schema", 'needs "output": "json"')
+    return schema
 
 
 def _condition(fields: Fields) -> dict[str, str]:

@@ -40,6 +40,8 @@ RICH = {
     "envs": {"TOKEN": "tell-nobody", "NUMBER": 4.0},
     "confirm": "Sure?",
     "starts_commands": True,
+    "output": "json",
+    "schema": "s.json",
     "x-own": {"a": [1, 2.5]},
     "entrypiont": "x",
 }

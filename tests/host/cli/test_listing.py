@@ -110,6 +110,9 @@ def test_json_of_everything(many: Made) -> None:
         "required_envs": [],
         "requires": [],
         "starts_commands": False,
+        "output": None,
+        "schema": None,
+        "path_folders": [],
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
     assert [row["path"] for row in below["commands"]] == [["ops", "db", "backup"]]

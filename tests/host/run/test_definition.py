@@ -212,6 +212,8 @@ TYPES = {
     "confirm is a boolean": ({"confirm": True}, "confirm", "a string, found true"),
     "confirm is empty": ({"confirm": ""}, "confirm", "must not be empty"),
     "starts_commands": ({"starts_commands": "yes"}, "starts_commands", "true or false"),
+    "output": ({"output": "yaml"}, "output", "one of json; found yaml"),
+    "a schema without output": ({"schema": "s.json"}, "schema", 'needs "output": "json"'),
     "effects is no word of ours": (
         {"effects": "delete"}, "effects", "one of read, change, destroy; found delete"
     ),
@@ -344,6 +346,8 @@ OPTIONAL = [
         "confirm",
         "effects",
         "starts_commands",
+        "output",
+        "schema",
     ),
 ]
 

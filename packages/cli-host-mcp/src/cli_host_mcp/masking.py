@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
@@ -24,6 +25,8 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
             if rest.value == MASK:
                 lines = [one for one in full.value.splitlines() if len(one) >= _SHORTEST_LINE]
                 found.update([full.value, full.value.strip(), *lines])
+                found.update(map(_in_json, [full.value, full.value.strip()]))
+                found.add(_in_json(full.value, ensure_ascii=False))
             elif rest.value != full.value:
                 words, shown_words = full.value.split(), rest.value.split()
                 if len(words) != len(shown_words):  # the password contains whitespace
@@ -31,6 +34,11 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
                 for pair in zip(words, shown_words, strict=True):
                     found.update(_taken(*pair))
     return set(filter(is_hidden_everywhere, found))
+
+
+def _in_json(value: str, *, ensure_ascii: bool = True) -> str:
+    """Return a value as a program writes it into a JSON string, without the quotes."""
+    return json.dumps(value, ensure_ascii=ensure_ascii)[1:-1]
 
 
 def _taken(word: str, shown: str) -> Iterator[str]:

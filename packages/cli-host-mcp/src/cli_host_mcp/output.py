@@ -39,6 +39,11 @@ class Stream:
         missing = self._size - len(head) - len(tail)
         return shown(head) + _CUT_MARK.format(missing) + shown(tail)
 
+    def whole(self) -> bytes | None:
+        """Return the whole masked output, or None if its middle is missing."""
+        is_whole = self._size == len(self._head) + len(self._tail)
+        return bytes(self._head + self._tail) if is_whole else None
+
     def _keep(self, data: bytes) -> bytes:
         self._size += len(data)
         room = self._head_size - len(self._head)

@@ -41,11 +41,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """The result of a run; `status` is None after a timeout."""
+    """The result of a run; `status` is None after a timeout, `whole` if stdout was cut."""
 
     status: int | None
     stdout: str
     stderr: str
+    whole: bytes | None = None
 
 
 class Runner:
@@ -95,7 +96,7 @@ class Runner:
             with anyio.move_on_after(self._limits.seconds):
                 running.listen(hidden(await running.variables()), self._limits.output)
                 status = await running.finish(progress)
-            return Ending(status, *running.output())
+            return Ending(status, *running.output(), running.whole_stdout())
         finally:
             running.close()
 
@@ -159,6 +160,9 @@ class _Running:
         if not self._streams:
             return "", ""
         return self._streams["stdout"].text(), self._streams["stderr"].text()
+
+    def whole_stdout(self) -> bytes | None:
+        return self._streams["stdout"].whole() if self._streams else None
 
     async def finish(self, progress: Progress) -> int:
         """Read until the command has ended, end leftover processes, and return the exit status."""

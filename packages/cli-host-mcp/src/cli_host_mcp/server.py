@@ -20,6 +20,7 @@ from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
 from cli_host_mcp.problem import CallError, SecretsUnknownError
 from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
+from cli_host_mcp.structured import OutputError, structured
 from cli_host_mcp.wire import Wire
 from host import HostError, Program, Variable, declared_secrets, printable
 
@@ -95,7 +96,10 @@ class Tools:
 
         async with self._turn:
             ending = await self._runner.run(call.argv, caller_environment(), hidden, progress)
-        return _ended(ending, self._limits)
+        result = _ended(ending, self._limits)
+        if call.command.definition.output and not result.is_error:
+            _add_data(result, call, ending)
+        return result
 
 
 async def serve(program: Program, tools: Tools, instructions: str) -> int:
@@ -145,6 +149,15 @@ def _ended(ending: Ending, limits: Limits) -> types.CallToolResult:
     how = how_it_ended(ending.status, limits.seconds)
     blocks = [block for block in (ending.stdout, stderr, how) if block]
     return _result(blocks or ["(no output)"], failed=ending.status != 0)
+
+
+def _add_data(result: types.CallToolResult, call: Call, ending: Ending) -> None:
+    """Add the structured content; output that is not as declared is an error, with its text."""
+    try:
+        result.structured_content = structured(call.command.definition, ending.whole)
+    except OutputError as failure:
+        result.is_error = True
+        result.content.append(types.TextContent(text=printable(str(failure))))
 
 
 def _result(blocks: list[str], failed: bool = False) -> types.CallToolResult:

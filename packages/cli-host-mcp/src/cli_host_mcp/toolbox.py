@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cli_host_mcp.arguments import object_of, schema_of
+from cli_host_mcp.structured import schema_of_output
 from host import Command, Definition, printable
 
 MOST_TOOLS = 40  # beyond this number of commands, three search tools replace one tool per command
@@ -68,7 +69,7 @@ def tool_of(command: Command, program: str) -> dict[str, Any]:
     for example in definition.examples:
         purpose = example.get("description")
         texts.append(f"Example: {example['command']}" + (f" ({purpose})" if purpose else ""))
-    return {
+    tool: dict[str, Any] = {
         "name": tool_name(command.words, program),
         "title": printable(definition.name),
         "description": printable(" | ".join(filter(None, texts))),
@@ -78,6 +79,9 @@ def tool_of(command: Command, program: str) -> dict[str, Any]:
             "destructiveHint": effects == "destroy",
         },
     }
+    if schema := schema_of_output(definition):
+        tool["outputSchema"] = schema
+    return tool
 
 
 def search_tools(read_only: bool) -> list[dict[str, Any]]:

@@ -42,6 +42,24 @@ def lint(made: Made, *words: str, env: dict[str, str] | None = None) -> tuple[in
     return found.status, "".join([one for one in lines if not one.startswith(SUMMARIES)])
 
 
+@pytest.mark.parametrize(
+    ("schema", "content", "finding"),
+    [
+        ("s.json", "{}", ""),
+        ("none.json", "", '"schema": {place}/none.json does not exist\n'),
+        ("../x.json", "", '"schema": '),
+        ("s.json", "[]", "expected an object\n"),
+        ("s.json", "{,}", "s.json:1:2: "),
+    ],
+)
+def test_a_schema_of_the_output(install: Install, schema: str, content: str, finding: str) -> None:
+    files = tree(command(output="json", schema=schema), **{f"{HERE}/s.json": content})
+    made = install(files)
+    status, text = lint(made)
+    assert status == bool(finding)
+    assert finding.format(place=made.root / HERE) in text
+
+
 def test_descriptions_are_counted_in_one_line_each(install: Install) -> None:
     files = {f"commands/n{number:02}": "#!/bin/sh\n" for number in range(12)}
     files["commands/doubtful"] = "#!/bin/sh\n# Configuration\n"

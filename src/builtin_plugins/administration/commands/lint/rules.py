@@ -9,7 +9,16 @@ from contextlib import suppress
 from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.plugin_contents import scan_python
 from builtin_plugins.io.bounded_call import bounded_call
-from host import Definition, HostError, Problem, declared_secrets, expand, find_program, is_secret
+from host import (
+    Definition,
+    HostError,
+    Problem,
+    declared_secrets,
+    expand,
+    find_program,
+    is_secret,
+    output_schema,
+)
 from host.run import from_system, read_regular, why_outside
 from host.run.command_files import FolderNode
 from host.run.definition import SYSTEMS
@@ -111,6 +120,14 @@ def path_folders(definition: Definition) -> Iterator[Finding]:
     except HostError as error:
         if error.problem.path == definition.file:  # each file is checked once
             yield Finding("definition", error.problem)
+
+
+def output(definition: Definition) -> Iterator[Finding]:
+    """Yield a finding for an invalid `schema`."""
+    try:
+        output_schema(definition)
+    except HostError as error:
+        yield Finding("definition", error.problem)
 
 
 def hooks(path: str) -> Iterator[Finding]:
