@@ -20,12 +20,14 @@ from host.listing_records import Listing as Listing
 from host.listing_records import Terminal as Terminal
 from host.min_version import version_problem as version_problem
 from host.program import Program as Program
+from host.records import AfterRun as AfterRun
 from host.records import BrokenPlugin as BrokenPlugin
 from host.records import CategoryDeclaration as CategoryDeclaration
 from host.records import CommandDeclaration as CommandDeclaration
 from host.records import CommandTree as CommandTree
 from host.records import Disabled as Disabled
 from host.records import EnvSource as EnvSource
+from host.records import FinishedRun as FinishedRun
 from host.records import Installation as Installation
 from host.records import Plan as Plan
 from host.records import PluginFile as PluginFile

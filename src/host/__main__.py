@@ -100,6 +100,12 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         if run is not None:
             replacement = make_ready(run, messages)
             messages.debug(f"starting {replacement.path}")
+            if run.is_supervised:
+                from host.supervised.start import demands_of, start_supervised
+
+                demands = demands_of(run)
+                if demands is not None:
+                    return start_supervised(run, demands, replacement, messages)
             raise process.execute(replacement)  # returns only if the system refuses
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions

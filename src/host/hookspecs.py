@@ -9,13 +9,13 @@ through an entry point of the group `cli_host` in an installed distribution::
 or through the `hooks` file that a directory plugin names in its plugin.json.
 
 Hooks declare commands and sources of variables; the host runs the commands and reads the sources.
-The host calls `prepare`, `find_plugins`, `discover_commands`, `env_sources` and `secret_schemes`
-when it builds the lock, which is a cache of all declarations. This happens at the first start after
-a plugin was added, removed or changed, before the command of that start runs. The host calls
-`render_listing` and `is_installed` when it shows a listing. The hooks that build the lock return
-records, whose classes are in `host`. The records contain facts, paths and "module:attr" references.
-If a hook raises an exception or returns anything else, only the records of its plugin are lost.
-`cli self plugin list` then shows the plugin as broken, with the reason.
+The host calls `prepare`, `find_plugins`, `discover_commands`, `env_sources`, `secret_schemes` and
+`after_run` when it builds the lock, which is a cache of all declarations. This happens at the first
+start after a plugin was added, removed or changed, before the command of that start runs. The host
+calls `render_listing` and `is_installed` when it shows a listing. The hooks that build the lock
+return records, whose classes are in `host`. The records contain facts, paths and "module:attr"
+references. If a hook raises an exception or returns anything else, only the records of its plugin
+are lost. `cli self plugin list` then shows the plugin as broken, with the reason.
 
 Plugins are called in the order of their names, after the built-in ones. A hookimpl with
 `tryfirst=True` is called before those of all other plugins, and one with `trylast=True` after
@@ -36,6 +36,7 @@ import pluggy
 from host.hook_marker import GROUP
 from host.listing_records import Command, Listing, Terminal
 from host.records import (
+    AfterRun,
     BrokenPlugin,
     CategoryDeclaration,
     CommandDeclaration,
@@ -143,6 +144,25 @@ def secret_schemes(installation: Installation) -> Iterable[SecretScheme]:
 
         def read(references, environment):  # acme_cli/op.py
             return {one: fetch(one, environment["OP_ACCOUNT"]) for one in references}
+    """
+
+
+@hookspec
+def after_run(installation: Installation) -> Iterable[AfterRun]:
+    """Return functions to call after each finished run of some commands, or of all.
+
+    Called when the lock is built. Each function gets a `FinishedRun` in a child process, when the
+    exit status of the run is known. The program waits for all of them together at most 5 seconds.
+    Their output goes to stderr, and they cannot change the exit status. A run with such a function
+    has a parent, which costs it about a fifth of its time::
+
+        @hookimpl
+        def after_run(installation):
+            yield AfterRun("chat", "acme_cli.chat:report", words=("deploy",))
+
+        def report(run):  # acme_cli/chat.py
+            if run.status:
+                post(f"{' '.join(run.words)} failed with status {run.status}")
     """
 
 

@@ -21,6 +21,9 @@ PATTERNS = {
     "argument name": r"--(?!help$)[A-Za-z0-9][A-Za-z0-9_-]*|[A-Za-z0-9][A-Za-z0-9_-]*(\.\.\.)?",
     "folder": "[^/:][^:]*",
     "plugin name": "[a-z0-9][a-z0-9._-]{0,63}",
+    "duration": "[0-9]{1,6}[smh]",
+    "lock name": _WORD,
+    "output": "output",
     "program": _PROGRAM,
     "program in the folder": r"[^./-][^/]*",
     "reference": rf"{_WORD}:.+",
@@ -89,6 +92,28 @@ _PLUGIN_PATH = (
 _PATH_BELOW = (
     "folders, relative to this file, that a run of each command below [appends to"
     " PATH](#neighbours-on-path)"
+)
+
+# How runs are recorded and limited. Every file that describes runs has these keys.
+_SUPERVISION = (
+    Key(
+        "record",
+        "boolean or output",
+        "`true`: each run is written to the [history](#recorded-and-limited-runs); `output`: with"
+        " the last 64 KiB of its output",
+    ),
+    Key(
+        "timeout",
+        "duration",
+        "the time limit of a run, such as `90s`, `10m` or `2h`. After it, the run and everything"
+        " that it started are ended, with status 124; `0s` means no limit",
+    ),
+    Key(
+        "exclusive",
+        "boolean or lock name",
+        "`true`: only one run of the command at a time; others fail with status 75. A name: only"
+        " one run of all commands with this name. `wait`: like `true`, but others wait",
+    ),
 )
 
 # The files, each with the name of its schema.
@@ -216,6 +241,7 @@ FILES = {
                 "`false`: a command in Python (`package.module:attr`) starts with its caller's"
                 " environment; settings.conf, `.env` files and `envs` have no effect",
             ),
+            *_SUPERVISION,
         ),
         required=("name", "description"),
     ),
@@ -292,6 +318,8 @@ FILES = {
                 "the directory of plugins, relative to the root; by default `plugins`",
             ),
             Key("projects", "boolean", "`false` turns [projects](#projects) off"),
+            *_SUPERVISION,
+            Key("history", "history", "the limits of the [history](#recorded-and-limited-runs)"),
             Key("team", "team", "the settings of the [team](#an-installation-for-a-team)"),
         ),
         required=("name", "version"),
@@ -349,6 +377,14 @@ FILES = {
 
 # The objects in these files, each with the word for it in types.
 OBJECTS = {
+    "history": Object(
+        "The limits of the history",
+        "How many runs the history keeps.",
+        (
+            Key("runs", "integer", "the newest runs that are kept; by default 10,000"),
+            Key("days", "integer", "how many days a run is kept; by default 90"),
+        ),
+    ),
     "argument": Object(
         "Declared arguments",
         "An argument of a command.",

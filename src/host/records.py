@@ -6,7 +6,7 @@ from host.run import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Literal
 
     from host.errors import HostError
@@ -116,6 +116,59 @@ class SecretScheme(Record):
     scheme: str
     provider: str
     file_provider: str = ""
+
+
+class AfterRun(Record):
+    """A function that is called after each finished run of the commands below `words`.
+
+    name       the name that messages show
+    function   "module:attr", called with a `FinishedRun` in a child process
+    words      the leading words of the commands, or () for all commands
+    """
+
+    name: str
+    function: str
+    words: tuple[str, ...] = ()
+
+
+class FinishedRun(Record):
+    """A finished run, as the history records it; secret values are masked.
+
+    id          12 hexadecimal digits
+    start       the time of its start in UTC, such as "2026-03-01T09:30:00.125Z"
+    seconds     how long it ran
+    words       the words of the command
+    arguments   its arguments
+    directory   the directory in which it started
+    user, host  the name of the account, and of the machine
+    version     the version in cli.json
+    plugin      the plugin that provides the command, or ""
+    status      its exit status, as a shell shows it
+    signal      the number of the signal that ended it, or 0
+    origin      "terminal", "ci", "cron", "mcp", "fleet" or "script"
+    client      the assistant or other program that asked for the run, or {}
+    hosts       for a run on several hosts, the result of each
+    outer       the id of the run that started this one, or ""
+    output      the end of its output, or "" if output is not recorded
+    """
+
+    id: str
+    start: str
+    seconds: float
+    words: tuple[str, ...]
+    arguments: tuple[str, ...]
+    directory: str
+    user: str
+    host: str
+    version: str
+    plugin: str
+    status: int
+    signal: int
+    origin: str
+    client: Mapping[str, str] = {}
+    hosts: Sequence[Mapping[str, Any]] = ()
+    outer: str = ""
+    output: str = ""
 
 
 class Watch(Record):

@@ -112,6 +112,13 @@ def masked(
     return {name: without_secrets(one) for name, one in variables.items()}
 
 
+def masked_line(text: str, secrets: Iterable[str]) -> str:
+    """Return `text` with `********` in place of each of `secrets`, and `masked_text` applied."""
+    for secret in sorted(filter(is_hidden_everywhere, secrets), key=len, reverse=True):
+        text = text.replace(secret, _MASK)
+    return masked_text(text)
+
+
 def masked_text(text: str) -> str:
     """Return `text` with `…` in place of the credentials in addresses, even in malformed ones.
 

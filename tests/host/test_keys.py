@@ -85,6 +85,9 @@ VALID: dict[str, Any] = {
     "versions": ">=1.6",
     "word": "other",
     "words of a category": "ops db",
+    "duration": "90s",
+    "lock name": "migrations",
+    "output": "output",
 }
 # Valid values of keys with further rules.
 SPECIAL = {("registry", "version"): "1.0", ("argument", "conflicts"): []}

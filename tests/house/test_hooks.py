@@ -11,7 +11,7 @@ from testing.installation import PROJECT
 
 def test_every_hook_is_documented_with_an_example_and_tested() -> None:
     specs = hookspecs.HOOKS
-    assert len(specs) == 7
+    assert len(specs) == 8
     tests = "".join(
         path.read_text() for path in (PROJECT / "tests").rglob("*.py") if path != Path(__file__)
     )

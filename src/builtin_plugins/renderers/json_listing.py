@@ -47,7 +47,16 @@ def _command(command: Command) -> dict[str, Any]:
         "output": definition.output or None,
         "schema": definition.schema or None,
         "path_folders": definition.path_folders,
+        **_supervision(command),
     }
+
+
+def _supervision(command: Command) -> dict[str, Any]:
+    """Return how the command's definitions record and limit its runs; null if none sets a key."""
+    if not command.definition.supervisions:
+        return {"record": None, "timeout": None, "exclusive": None}
+    values: dict[str, Any] = command.definition.supervision.values()
+    return values
 
 
 def _argument(argument: Argument) -> dict[str, Any]:

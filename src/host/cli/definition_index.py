@@ -34,7 +34,7 @@ _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
     *("hidden", "destroys", "examples", "starts_commands", "usage", "path", "output", "schema"),
 )
-_KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "warnings")
+_KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "own_supervision", "warnings")
 
 
 class DefinitionIndex:

@@ -10,10 +10,10 @@ from host.run import Record
 from host.run.catalog import SELF
 from host.run.definition import is_reference
 from host.run.layers import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
-from host.run.lock import Declared, Plugin, Source, Tree
+from host.run.lock import AfterCall, Declared, Plugin, Source, Tree
 from host.run.text import is_word
 
-Checked = Tree | Declared | Source | tuple[str, str, str, str]
+Checked = Tree | Declared | Source | AfterCall | tuple[str, str, str, str]
 
 
 def check_texts(record: Record) -> None:
@@ -91,6 +91,12 @@ def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str
     return scheme, record.provider, plugin.name, record.file_provider
 
 
+def _after_call(plugin: Plugin, record: records.AfterRun) -> AfterCall:
+    if not is_reference(record.function):
+        raise ValueError(f'{record.name}: function must have the form "module:attr"')
+    return AfterCall(record.name, record.function, _placed(plugin, record.words), plugin.name)
+
+
 def _check_provider(name: str, provider: str) -> None:
     if not is_reference(provider):
         raise ValueError(f'{name}: provider must have the form "module:attr"')
@@ -116,4 +122,5 @@ CHECKED: dict[type[Record], Callable[[Plugin, Any], Checked]] = {
     records.CategoryDeclaration: _declared,
     records.EnvSource: _source,
     records.SecretScheme: _scheme,
+    records.AfterRun: _after_call,
 }

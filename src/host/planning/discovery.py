@@ -19,7 +19,7 @@ from host.planning.plugin_worker import PLANNING_HOOKS, PluginAnswer, query
 from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
 from host.run.installation import Layout, OpenInstallation
 from host.run.layers import LOAD_ORDER
-from host.run.lock import Declared, Lock, Plugin, Source, Tree, stamp
+from host.run.lock import AfterCall, Declared, Lock, Plugin, Source, Tree, stamp
 from host.run.text import Messages
 
 _BUILTIN_HOOKS = ("find_plugins", *PLANNING_HOOKS)
@@ -192,4 +192,5 @@ class _Collected:
             self.stamps,
             self.disabled,
             [one for one in found if isinstance(one, tuple)],
+            [record for record in found if isinstance(record, AfterCall)],
         )

@@ -30,6 +30,7 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "trees": [one.row() for one in lock.trees],
         "sources": [one.row() for one in lock.sources],
         "schemes": [[*one] for one in lock.schemes],
+        "after_runs": [call.row() for call in lock.after_runs],
     }
     later = {
         "commands": [[one.words, one.plugin, one.ours, one.runs] for one in lock.commands],

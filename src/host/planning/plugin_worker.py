@@ -19,7 +19,7 @@ from host.run.supervise import supervise_call
 _HOOK_SECONDS = 3.0  # time limit for importing a plugin and calling its hooks
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
-PLANNING_HOOKS = ("discover_commands", "env_sources", "secret_schemes")
+PLANNING_HOOKS = ("discover_commands", "env_sources", "secret_schemes", "after_run")
 
 
 class PluginAnswer(NamedTuple):

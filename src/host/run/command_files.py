@@ -41,6 +41,9 @@ _DEFAULTS = (
     b"group",
     b"requires",
     b'"path"',
+    b"record",
+    b"timeout",
+    b"exclusive",
     b"\\u",
 )  # parts of keys; \u may encode a letter
 _ALIASES = (b"alias", b"\\u")  # also @alias and alias=

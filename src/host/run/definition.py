@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from host.run.projects import Project
     from host.run.required_variables import RequiredVariable
     from host.run.requirements import Requirement
+    from host.run.supervision import Supervision
 
 SYSTEMS = ("linux", "mac")
+SUPERVISION_KEYS = frozenset(["record", "timeout", "exclusive"])
 SYSTEM_OS = "mac" if sys.platform == "darwin" else "linux"
 
 
@@ -92,7 +94,7 @@ class Definition:
     written = ""
     usage = ""
 
-    def __init__(
+    def __init__(  # noqa: PLR0915 - one statement for each key
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
     ) -> None:
         self.file = file
@@ -136,6 +138,11 @@ class Definition:
         self.reads_sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
         self.allows_assistants = file.endswith("/project.json") and fields.flag("assistants")
+        self.own_supervision: Supervision | None = None
+        if not SUPERVISION_KEYS.isdisjoint(fields.values):
+            from host.run.supervision import read_supervision
+
+            self.own_supervision = read_supervision(fields)
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()
@@ -191,6 +198,18 @@ class Definition:
     def shown_args(self) -> "tuple[Argument, ...]":
         """The arguments for help pages and Tab; a run checks them only if they are in `args`."""
         return self.args or self.unchecked_args
+
+    @property
+    def supervisions(self) -> "list[Supervision]":
+        """How this definition, and those above it, record and limit runs; the nearest is last."""
+        return [one.own_supervision for one in self.chain if one.own_supervision]
+
+    @property
+    def supervision(self) -> "Supervision":
+        """How the definitions record and limit runs: for each key, what the nearest file says."""
+        from host.run.supervision import nearest
+
+        return nearest(self.supervisions)
 
     @property
     def is_script(self) -> bool:

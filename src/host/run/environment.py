@@ -3,7 +3,7 @@
 import posix
 
 from host.run.layers import SECRETS, Layers, Offers
-from host.run.process import RUN
+from host.run.process import RECORDED, RUN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -104,7 +104,8 @@ def layers_of(
     caller = {
         name: value
         for name, value in environ.items()
-        if name not in (RUN, REPORT) and not any(one.owns(name) for one in definition.args)
+        if name not in (RUN, REPORT, RECORDED)
+        and not any(one.owns(name) for one in definition.args)
     }
     if definition.args and given is None:
         from host.run.argument_parser import parse

@@ -5,8 +5,9 @@ import sys
 
 from host.errors import DefinitionError, InstallationError, Problem
 from host.run import basename, dirname, from_system, is_directory, is_there, join, realpath
+from host.run.definition import SUPERVISION_KEYS
 from host.run.json_file import Fields, read_json
-from host.run.process import RUN
+from host.run.process import RECORDED, RUN
 from host.run.text import value_hash
 
 TYPE_CHECKING = False
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from host.run.projects import Project
+    from host.run.supervision import Supervision
+
+HISTORY_RUNS = 10_000
+HISTORY_DAYS = 90
 
 _XDG_DEFAULTS = {"DATA": ".local/share", "STATE": ".local/state", "CACHE": ".cache"}
 
@@ -21,8 +26,9 @@ _XDG_DEFAULTS = {"DATA": ".local/share", "STATE": ".local/state", "CACHE": ".cac
 class Config:
     """The content of cli.json: name, description, version, min_version and directories.
 
-    `follow` and `catalogues` come from the key "team". `warnings` has a `Problem` for each
-    unknown key that resembles a known one.
+    `follow` and `catalogues` come from the key "team". `supervision` says how all runs are recorded
+    and limited, or is None. The history keeps `history_runs` runs, and none that is older than
+    `history_days` days. `warnings` has a `Problem` for each unknown key that resembles a known one.
     """
 
     def __init__(self, fields: Fields) -> None:
@@ -36,7 +42,26 @@ class Config:
         team = fields.inner("team")
         self.follow: str = team.one_of("follow", ("notice", "never"))
         self.catalogues: tuple[str, ...] = team.texts("catalogue")
-        self.warnings: tuple[Problem, ...] = (*team.misspelt("team"), *fields.misspelt("cli"))
+        self.supervision: Supervision | None = None
+        if not SUPERVISION_KEYS.isdisjoint(fields.values):
+            from host.run.supervision import read_supervision
+
+            self.supervision = read_supervision(fields)
+        history = fields.inner("history")
+        self.history_runs: int = _count(history, "runs", HISTORY_RUNS)
+        self.history_days: int = _count(history, "days", HISTORY_DAYS)
+        warnings = [*team.misspelt("team"), *history.misspelt("history"), *fields.misspelt("cli")]
+        self.warnings: tuple[Problem, ...] = tuple(warnings)
+
+
+def _count(fields: Fields, key: str, usual: int) -> int:
+    """Return a whole number of at least 1. Raises DefinitionError."""
+    value = fields.typed(key, int, "a whole number")
+    if value is None:
+        return usual
+    if value < 1:
+        raise fields.refused(key, "expected a whole number of at least 1")
+    return int(value)
 
 
 def read_config(path: str, remedy: str = "") -> Config:
@@ -222,9 +247,17 @@ class OpenInstallation:
             name if name in secret else f"{name}={value_hash(text)}"
             for name, text in values.items()
         ]
+        folders = [_escaped(folder) for folder in added]
+        recorded = environ.get(RECORDED, "")
+        if RUN in environ and not recorded:
+            from host.run.nested import outer_id
+
+            recorded = outer_id(environ)
         parts = [*map(_escaped, paths), ",".join(hashes)]
-        if added:
-            parts.append(",".join(map(_escaped, added)))
+        if folders or recorded:
+            parts.append(",".join(folders))
+        if recorded:
+            parts.append(recorded)
         chain = ":".join(parts)
         if RUN in environ:
             from host.run.nested import chained

@@ -87,6 +87,21 @@ class Source(Record):
         return words[: len(self.words)] == tuple(self.words)
 
 
+class AfterCall(Record):
+    """A function of a plugin that is called after each finished run of the commands below `words`.
+
+    `function` is a "module:attr" reference, and `name` is for messages.
+    """
+
+    name: str
+    function: str
+    words: "Sequence[str]"
+    plugin: str
+
+    def serves(self, words: tuple[str, ...]) -> bool:
+        return words[: len(self.words)] == tuple(self.words)
+
+
 class Plugin(Record):
     """A plugin; `name` is the name of its entry point or its name in the registry.
 
@@ -151,6 +166,7 @@ class Lock(Record):
     stamps: "Mapping[str, str]" = _NOTHING
     disabled: "Mapping[str, Sequence[Sequence[str]]]" = _parsed_later("disabled", _NOTHING)
     schemes: "Sequence[Sequence[str]]" = ()
+    after_runs: "Sequence[AfterCall]" = ()
 
     unparsed = b""  # the lines of the lock file for the values that are parsed later
 
@@ -227,6 +243,7 @@ def _parse(content: bytes, key: str) -> Lock:
         sources=[Source.of_row(row) for row in values["sources"]],
         stamps=values["stamps"],
         schemes=values["schemes"],
+        after_runs=[AfterCall.of_row(row) for row in values["after_runs"]],
     )
     found.unparsed = rest
     return found

@@ -1,10 +1,11 @@
 """Nested runs: each run exports CLI_RUN for the runs inside it.
 
 CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
-`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH:FOLDER,FOLDER`, with one space between entries. A
+`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH:FOLDER,FOLDER:ID`, with one space between entries. A
 NAME is a variable that the run set, and HASH is the hash of its value; a secret has no hash, as in
-`NAME=HASH,NAME`. A FOLDER is one that the run
-appended to PATH; without any, the last colon is left out. `OpenInstallation.run_chain` writes
+`NAME=HASH,NAME`. A FOLDER is one that the run appended to PATH. ID is that of the run in the
+history, or of the nearest recorded run around it. Without an ID, or without both, the last colons
+are left out. `OpenInstallation.run_chain` writes
 the entry. A run that is not inside another run does not import this module.
 """
 
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
+_ID = 5  # the position of the id in an entry
+
+
 class OuterRun(Record):
     """A run around this one: its installation, its `Layout.launcher`, and hashes of its variables.
 
     `config_file` is "" for `core/cli.json` below the root. `hashes` has a hash of each value from
     sources and declared arguments by name, and "" for a secret. `added` has the folders that the
-    run appended to PATH.
+    run appended to PATH. `id` is that of the nearest recorded run, or "".
     """
 
     root: str
@@ -30,6 +34,7 @@ class OuterRun(Record):
     config_file: str
     hashes: "Mapping[str, str]"
     added: "tuple[str, ...]" = ()
+    id: str = ""
 
 
 def outer_runs(environ: "Mapping[str, str]") -> list[OuterRun]:
@@ -105,12 +110,22 @@ def chained(environ: "Mapping[str, str]", own: str) -> str:
     return " ".join([*kept, own])
 
 
+def outer_id(environ: "Mapping[str, str]") -> str:
+    """Return the id of the nearest recorded run around this one, or ""."""
+    return next((run.id for run in reversed(outer_runs(environ)) if run.id), "")
+
+
+def with_id(chain: str, run_id: str) -> str:
+    """Return CLI_RUN with `run_id` in its last entry."""
+    before, _, last = chain.rpartition(" ")
+    parts = last.split(":")[:_ID]
+    parts += [""] * (_ID - len(parts))
+    return f"{before} {':'.join([*parts, run_id])}".lstrip()
+
+
 def _parsed(text: str) -> OuterRun:
-    root, launcher, config_file, hashes, *last = text.split(":")
-    if len(last) > 1:
-        raise ValueError
-    added = [_unescaped(folder) for folder in last[0].split(",")] if last else []
-    if not root.startswith("/"):
+    root, launcher, config_file, hashes, *more = text.split(":")
+    if len(more) > _ID - 3 or not root.startswith("/"):
         raise ValueError
     pairs: dict[str, str] = {}
     for item in hashes.split(","):
@@ -119,8 +134,10 @@ def _parsed(text: str) -> OuterRun:
             raise ValueError
         if name:
             pairs[name] = value
+    folders, run_id = [*more, "", ""][:2]
+    added = [_unescaped(folder) for folder in folders.split(",") if folder]
     launcher, config_file = _unescaped(launcher or root), _unescaped(config_file)
-    return OuterRun(_unescaped(root), launcher, config_file, pairs, tuple(added))
+    return OuterRun(_unescaped(root), launcher, config_file, pairs, tuple(added), run_id)
 
 
 def _unescaped(text: str) -> str:

@@ -14,7 +14,16 @@ from host.run import Record
 from host.run.definition import check_runnable
 from host.run.environment import SourceReader, layers_of
 from host.run.layers import Layers
-from host.run.process import ASSUME_YES, INNER_RUN, NO_INPUT, RUN, Exec, exec_of, python_exec
+from host.run.process import (
+    ASSUME_YES,
+    INNER_RUN,
+    NO_INPUT,
+    RECORD,
+    RUN,
+    Exec,
+    exec_of,
+    python_exec,
+)
 from host.run.text import asks_help
 
 TYPE_CHECKING = False
@@ -26,6 +35,7 @@ if TYPE_CHECKING:
     from host.run.catalog import Catalog, Match
     from host.run.definition import Definition
     from host.run.installation import OpenInstallation
+    from host.run.supervision import Supervision
 
     Report = Callable[[Problem], None]  # takes a problem that does not prevent the run
 
@@ -69,6 +79,7 @@ class Run(Record):
                        versions that are known already are checked
     file               the entrypoint, or "" for a Python reference
     arg_variables      the variables of the declared arguments: see `parse_arguments`
+    plugin             the plugin that provides the command, or ""
     """
 
     words: tuple[str, ...]
@@ -85,6 +96,7 @@ class Run(Record):
     starts_programs: bool = False
     file: str = ""
     arg_variables: "Mapping[str, str] | None" = None
+    plugin: str = ""
 
     _line = None  # the parsed arguments
     _reader = None  # reads the sources into `layers`
@@ -110,6 +122,25 @@ class Run(Record):
         """The effects of this run: those of the command, or stronger ones of a given option."""
         effects: str = self.definition.effects
         return effects if self._line is None else self._line.effects(effects)
+
+    @property
+    def supervision(self) -> "Supervision":
+        """How the run is recorded and limited: for each key, what the nearest file says."""
+        from host.run.supervision import nearest
+
+        installation = self.installation.config.supervision
+        every = [*([installation] if installation else []), *self.definition.supervisions]
+        return nearest(every)
+
+    @property
+    def is_supervised(self) -> bool:
+        """Whether a file or a plugin asks for a run that is recorded, limited or waited for."""
+        return bool(
+            self.installation.config.supervision
+            or self.definition.supervisions
+            or self.catalog.lock.after_runs
+            or RECORD in self.installation.environ
+        )
 
     @property
     def steps(self) -> "tuple[Callable[[], None], ...]":
@@ -292,6 +323,7 @@ def find_run(
         resolves=acts,
         starts_programs=acts,
         file=file,
+        plugin=match.plugin,
     )
 
 

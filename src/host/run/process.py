@@ -12,11 +12,14 @@ from host.run.text import decode, encode, quoted
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from typing import NoReturn
 
 RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.nested`
 ASSUME_YES = "assume_yes"  # a switch of `python_exec`: the user agreed, with --yes or CLI_YES
 NO_INPUT = "no_input"  # --no-input or CLI_NO_INPUT forbids questions
 INNER_RUN = "inner_run"  # the run is inside another run
+RECORD = "CLI_RECORD"  # if the caller sets it to 1, any run is recorded
+RECORDED = "CLI_RECORDED"  # the id of this run, if its caller has recorded it already
 FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_variables`
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),
@@ -98,18 +101,29 @@ def restore_signals() -> None:
 
 def execute(replacement: Exec) -> HostError:
     """Replace this process with `replacement`; return the error if that fails."""
+    try:
+        exec_now(replacement)
+    except OSError as failure:
+        return start_error(replacement.path, failure)
+
+
+def exec_now(replacement: Exec) -> "NoReturn":
+    """Replace this process with `replacement`. Raises OSError if the system refuses."""
     argv = [encode(word) for word in replacement.argv]
     environment = {encode(name): encode(value) for name, value in replacement.env.items()}
     if replacement.holds_interrupt:
         _signal.pthread_sigmask(_signal.SIG_BLOCK, [_signal.SIGINT])
-    try:
-        posix.execve(encode(replacement.path), argv, environment)
-    except OSError as failure:
-        from errno import errorcode
+    posix.execve(encode(replacement.path), argv, environment)
 
-        error = MissingError if isinstance(failure, FileNotFoundError) else CannotStartError
-        remedy = _REMEDIES.get(errorcode.get(failure.errno or 0, ""), "")
-        return error(Problem(replacement.path, f"cannot be started: {failure.strerror}", remedy))
+
+def start_error(path: str, failure: OSError) -> HostError:
+    """Return the error for a program at `path` that the system refused to start."""
+    from errno import errorcode
+
+    is_missing = isinstance(failure, FileNotFoundError)
+    error = MissingError if is_missing else CannotStartError
+    remedy = _REMEDIES.get(errorcode.get(failure.errno or 0, ""), "")
+    return error(Problem(path, f"cannot be started: {failure.strerror}", remedy))
 
 
 class Start(Record):

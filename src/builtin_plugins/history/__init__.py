@@ -1,0 +1,1 @@
+"""The history of runs: a database for each installation, and the commands that show it."""

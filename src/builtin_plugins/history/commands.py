@@ -1,0 +1,183 @@
+"""`self history`, and the commands below it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from builtin_plugins.administration.questions import ask_to_continue
+from builtin_plugins.history.page import MASK, command_line, csv_of, duration, json_of, table
+from builtin_plugins.history.store import RunStore
+from host import OperationError, UsageError, printable
+from host.cli.session import Session
+from host.run.history import history_path
+from host.run.installation import xdg_home
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
+
+
+def history(  # noqa: PLR0917 - one for each option
+    session: Session,
+    words: tuple[str, ...],
+    failed: bool,
+    running: bool,
+    since: str | None,
+    origin: str | None,
+    limit: float,
+    format: str,
+) -> None:
+    """Show the recorded runs, newest first: when, who, which command, how long, and its result.
+
+    WORDS limit the runs to one category or command. A run is recorded if its command.json, a
+    category.json, project.json or cli.json has "record": true, or if CLI_RECORD=1 is set.
+    """
+    store = _imported(session)
+    beginning = _since(since) if since else ""
+    runs = store.select(
+        words,
+        failed=failed,
+        running=running,
+        since=beginning,
+        origin=origin or "",
+        limit=int(limit) or -1,
+    )
+    if running:
+        runs = [run for run in runs if _is_alive(run)]
+    if format == "json":
+        session.show_json({"runs": [json_of(run) for run in runs]})
+    elif format == "csv":
+        session.show(csv_of(runs))
+    elif not runs:
+        session.show_lines("no recorded runs" if not words else "no recorded runs of these words")
+    else:
+        states = {run["id"]: _state(run) for run in runs}
+        lines = table(runs, session.terminal, session.program, states)
+        session.show("".join(f"{line}\n" for line in lines))
+
+
+def history_show(session: Session, id: str, format: str) -> None:
+    """Show everything that is recorded about a run. The beginning of its id is enough."""
+    run = _found(session, id)
+    if format == "json":
+        session.show_json(json_of(run))
+        return
+    facts = {
+        "id": run["id"],
+        "command": command_line(session.program, run),
+        "start": run["start"],
+        "time": None if run["seconds"] is None else duration(run["seconds"]),
+        "status": _state(run),
+        "directory": run["directory"],
+        "user": f"{run['user']}@{run['host']}",
+        "origin": run["origin"],
+        "client": ", ".join(f"{key}: {value}" for key, value in (run["client"] or {}).items()),
+        "plugin": run["plugin"],
+        "version": run["version"],
+        "outer run": run["outer"],
+    }
+    rows = [(name, printable(str(value))) for name, value in facts.items() if value]
+    width = max(len(name) for name, _ in rows) + 1
+    styled = session.terminal.styled
+    for name, value in rows:
+        session.show(f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n")
+    for result in run["hosts"] or ():
+        session.show_lines("  " + ", ".join(f"{key}: {value}" for key, value in result.items()))
+    if run["output"]:
+        session.show(f"{styled('output', 'name')}:\n")
+        session.show_lines(*run["output"].splitlines())
+
+
+def history_rerun(session: Session, id: str, yes: bool) -> int:
+    """Run a recorded command again, with its arguments and in its directory.
+
+    A run with masked arguments cannot be repeated.
+    """
+    run = _found(session, id)
+    line = command_line(session.program, run)
+    if any(MASK in argument for argument in run["arguments"]):
+        raise OperationError(f"{run['id'][:7]}: its secret arguments are not recorded: {line}")
+    question = f"Run {line} in {run['directory']}?"
+    ask_to_continue(session, question, yes, "nothing was run", required=True)
+    try:
+        os.chdir(run["directory"])
+    except OSError as failure:
+        raise OperationError(f"{run['directory']}: {failure.strerror}") from None
+    launcher = os.path.join(session.layout.core_dir, session.program)
+    os.execve(launcher, [launcher, *run["words"], *run["arguments"]], dict(session.environ))
+
+
+def history_clear(session: Session, yes: bool) -> None:
+    """Delete all recorded runs that have ended."""
+    store = _imported(session)
+    ask_to_continue(session, "Delete the history of this installation?", yes, "nothing was deleted")
+    session.show_lines(f"deleted {store.clear()} runs")
+
+
+def run_store(session: Session) -> RunStore:
+    """Return the history of the session's installation."""
+    state = xdg_home(session.environ, "STATE")
+    return RunStore(history_path(state, session.layout.root))
+
+
+def _imported(session: Session) -> RunStore:
+    """Return the history with all runs that have been spooled, pruned to its limits."""
+    store = run_store(session)
+    if store.import_spool():
+        config = session.installation.config
+        store.prune(config.history_runs, config.history_days, datetime.now(UTC).isoformat())
+    return store
+
+
+def _found(session: Session, beginning: str) -> Mapping[str, Any]:
+    runs = _imported(session).find(beginning.lower())
+    if len(runs) == 1:
+        return runs[0]
+    remedy = f"see: {session.program} self history"
+    if not runs:
+        raise UsageError(f"no recorded run has an id that begins with {beginning}", remedy)
+    raise UsageError(f"{len(runs)} recorded runs have ids that begin with {beginning}", remedy)
+
+
+def _since(text: str) -> str:
+    """Return the time in UTC that `text` means: `90m`, `1d`, or a date such as 2026-03-01."""
+    match = re.fullmatch(r"(\d{1,6})([smhdw])", text)
+    if match:
+        ago = timedelta(seconds=int(match[1]) * _UNITS[match[2]])
+        moment = datetime.now(UTC) - ago
+    else:
+        try:
+            moment = datetime.fromisoformat(text).astimezone(UTC)
+        except (ValueError, OverflowError):
+            remedy = "use a number with s, m, h, d or w (such as 12h), or a date such as 2026-03-01"
+            raise UsageError(f"--since: {text} is no time", remedy) from None
+    return moment.strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def _state(run: Mapping[str, Any]) -> str:
+    """Return how a run ended as one word, such as `0`, `1`, `SIGTERM`, `running` or `lost`."""
+    import signal
+
+    if run["status"] is None:
+        return "running" if _is_alive(run) else "lost"
+    if run["signal"]:
+        try:
+            return signal.Signals(run["signal"]).name
+        except ValueError:
+            return f"signal {run['signal']}"
+    return str(run["status"])
+
+
+def _is_alive(run: Mapping[str, Any]) -> bool:
+    """Return whether the process that watches the run still exists on this machine."""
+    if run["status"] is not None or run["host"] != os.uname().nodename:
+        return False
+    try:
+        os.kill(run["process"], 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, TypeError, OverflowError):
+        pass
+    return True

@@ -1,0 +1,27 @@
+"""Tab completion of the ids of recorded runs."""
+
+from collections.abc import Sequence
+
+from builtin_plugins.history.page import command_line
+from builtin_plugins.history.store import RunStore
+from host import OperationError
+from host.cli.completion import Completer, Offer
+from host.run.history import history_path
+from host.run.installation import xdg_home
+
+_MOST = 50
+
+
+def run_ids(given: Sequence[str], completer: Completer) -> Offer:
+    """Return the ids of the newest runs, each with its command line."""
+    if given:
+        return Offer()
+    installation = completer.installation
+    state = xdg_home(installation.environ, "STATE")
+    store = RunStore(history_path(state, installation.layout.root))
+    try:
+        runs = store.select(limit=_MOST)
+    except OperationError:
+        return Offer()
+    program = installation.layout.program
+    return Offer([(run["id"][:7], command_line(program, run)) for run in runs])

@@ -1,0 +1,280 @@
+"""The database of runs, and the spool file from which the runs come.
+
+Runs append lines to the spool (see `host.run.history`). `RunStore.import_spool` moves them into
+SQLite: it renames the spool under its lock, and removes the renamed file after the commit. If it is
+interrupted, the next import reads the renamed file again; a run that is already in the database is
+written once more with the same values. So no row is lost, and none is doubled.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import glob
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
+from typing import Any
+
+from host import OperationError, Problem
+
+SCHEMA_VERSION = 1
+_BUSY_SECONDS = 5.0
+_COLUMNS = (
+    "id",
+    "start",
+    "seconds",
+    "words",
+    "arguments",
+    "directory",
+    "user",
+    "host",
+    "version",
+    "plugin",
+    "status",
+    "signal",
+    "origin",
+    "client",
+    "hosts",
+    "outer",
+    "output",
+    "process",
+)
+_JSON_COLUMNS = frozenset(["words", "arguments", "client", "hosts"])
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY,
+    start TEXT,
+    seconds REAL,
+    words TEXT,
+    arguments TEXT,
+    directory TEXT,
+    user TEXT,
+    host TEXT,
+    version TEXT,
+    plugin TEXT,
+    status INTEGER,
+    signal INTEGER,
+    origin TEXT,
+    client TEXT,
+    hosts TEXT,
+    outer TEXT,
+    output TEXT,
+    process INTEGER
+) STRICT;
+CREATE INDEX IF NOT EXISTS runs_by_start ON runs (start);
+"""
+
+
+class RunStore:
+    """The history of one installation. `path` is the path of its files without an extension.
+
+    All methods raise OperationError if the database is locked, damaged, read-only, or written by a
+    newer version of the program.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.spool = f"{path}.spool"
+        self.database = f"{path}.sqlite3"
+
+    def import_spool(self) -> bool:
+        """Move all lines of the spool into the database; return whether there were any."""
+        if not self._has_spooled():
+            return False
+        with self._connection() as connection:
+            self._rename_spool()
+            files = sorted(glob.glob(f"{glob.escape(self.spool)}.*"))
+            with connection:
+                for file in files:
+                    for record in _read_lines(file):
+                        _upsert(connection, record)
+            for file in files:
+                with suppress(FileNotFoundError):
+                    os.unlink(file)
+        return True
+
+    def prune(self, runs: int, days: int, now: str) -> None:
+        """Delete all but the newest `runs` runs, and those that started `days` before `now`."""
+        with self._connection() as connection, connection:
+            connection.execute(
+                "DELETE FROM runs WHERE julianday(start) < julianday(?) - ?", (now, days)
+            )
+            connection.execute(
+                "DELETE FROM runs WHERE id IN"
+                " (SELECT id FROM runs ORDER BY start DESC, rowid DESC LIMIT -1 OFFSET ?)",
+                (runs,),
+            )
+
+    def select(
+        self,
+        words: Sequence[str] = (),
+        *,
+        failed: bool = False,
+        running: bool = False,
+        since: str = "",
+        origin: str = "",
+        limit: int = -1,
+    ) -> list[dict[str, Any]]:
+        """Return the runs that match all conditions, newest first.
+
+        `words` are the first words of the command. `since` is a time in UTC. A `running` run has no
+        end yet; `failed` runs have a status other than 0. A `limit` of -1 means all.
+        """
+        conditions = ["start IS NOT NULL"]
+        values: list[Any] = []
+        if failed:
+            conditions.append("status IS NOT NULL AND status <> 0")
+        if running:
+            conditions.append("status IS NULL")
+        if since:
+            conditions.append("start >= ?")
+            values.append(since)
+        if origin:
+            conditions.append("origin = ?")
+            values.append(origin)
+        for position, word in enumerate(words):
+            conditions.append(f"json_extract(words, '$[{position}]') = ?")
+            values.append(word)
+        return self._query(conditions, values, limit)
+
+    def find(self, beginning: str) -> list[dict[str, Any]]:
+        """Return the runs whose ids begin with `beginning`, newest first."""
+        return self._query(["substr(id, 1, ?) = ?"], [len(beginning), beginning], -1)
+
+    def clear(self) -> int:
+        """Delete all runs that have ended; return how many."""
+        with self._connection() as connection, connection:
+            return connection.execute("DELETE FROM runs WHERE status IS NOT NULL").rowcount
+
+    def _query(
+        self, conditions: Iterable[str], values: Sequence[Any], limit: int
+    ) -> list[dict[str, Any]]:
+        if not os.path.lexists(self.database):
+            return []
+        statement = (
+            f"SELECT {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - constants of this module
+            f" WHERE {' AND '.join(conditions)} ORDER BY start DESC, rowid DESC LIMIT ?"
+        )
+        with self._connection() as connection:
+            rows = connection.execute(statement, (*values, limit)).fetchall()
+        return [_run_of(row) for row in rows]
+
+    def _has_spooled(self) -> bool:
+        return bool(glob.glob(f"{glob.escape(self.spool)}*"))
+
+    def _rename_spool(self) -> None:
+        """Take the spool away from the runs that write to it, under the lock that they use."""
+        try:
+            descriptor = os.open(self.spool, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except FileNotFoundError:
+            return
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):  # another import was faster
+                os.rename(self.spool, f"{self.spool}.{os.urandom(6).hex()}")
+        finally:
+            os.close(descriptor)
+
+    def _connection(self) -> _Opened:
+        return _Opened(self.database)
+
+
+class _Opened:
+    """An open database as a context; errors of SQLite become OperationErrors."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._connection: sqlite3.Connection | None = None
+
+    def __enter__(self) -> sqlite3.Connection:
+        try:
+            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600))
+            self._connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS)
+            self._prepare(self._connection)
+        except (sqlite3.Error, OSError) as failure:
+            self._close()
+            raise self._error(failure) from None
+        except OperationError:
+            self._close()
+            raise
+        return self._connection
+
+    def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
+        self._close()
+        if isinstance(failure, sqlite3.Error):
+            raise self._error(failure) from None
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > SCHEMA_VERSION:
+            what = f"was written by a newer version (schema {version}, this program knows "
+            raise OperationError(
+                Problem(self._path, f"{what}{SCHEMA_VERSION})", "update this program")
+            )
+        if version < SCHEMA_VERSION:
+            with connection:
+                connection.executescript(_SCHEMA)
+                connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _error(self, failure: Exception) -> OperationError:
+        what = getattr(failure, "strerror", None) or str(failure)
+        is_damaged = isinstance(failure, sqlite3.DatabaseError) and not isinstance(
+            failure, sqlite3.OperationalError
+        )
+        remedy = "move the file aside to begin a new history" if is_damaged else ""
+        return OperationError(Problem(self._path, f"the history cannot be used: {what}", remedy))
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            with closing(self._connection):
+                self._connection = None
+
+
+def _read_lines(path: str) -> Iterator[Mapping[str, Any]]:
+    """Yield the records in a spool file; a damaged line is skipped."""
+    with open(path, "rb") as file:
+        for line in file:
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(line)
+            except ValueError:
+                continue  # interrupted, for example by a full disk
+            if isinstance(record, dict) and isinstance(record.get("id"), str):
+                yield record
+
+
+def _upsert(connection: sqlite3.Connection, record: Mapping[str, Any]) -> None:
+    """Write the values of a line into the row of its run. Start and end may come in any order."""
+    values = {
+        name: json.dumps(value) if name in _JSON_COLUMNS else value
+        for name, value in record.items()
+        if name in _COLUMNS
+    }
+    names = list(values)
+    updates = ", ".join(f"{name} = excluded.{name}" for name in names)
+    places = ", ".join("?" for _ in names)
+    try:
+        connection.execute(
+            f"INSERT INTO runs ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - constants
+            f" ON CONFLICT (id) DO UPDATE SET {updates}",
+            [_storable(value) for value in values.values()],
+        )
+    except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
+        pass  # a value of another type, so this program did not write the line
+
+
+def _storable(value: Any) -> Any:
+    """Return a value that SQLite can store; bytes that are not UTF-8 are shown as escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode()
+    return value
+
+
+def _run_of(row: Sequence[Any]) -> dict[str, Any]:
+    run = dict(zip(_COLUMNS, row, strict=True))
+    for name in _JSON_COLUMNS:
+        run[name] = json.loads(run[name]) if run[name] else None
+    return run

@@ -1,0 +1,127 @@
+"""Let only one run of a command go on at a time (the key `exclusive`).
+
+The lock is a lock on a file, which the kernel releases when the last process that has the file open
+ends, however it ends. The file says who holds the lock; that is for messages only.
+"""
+
+import fcntl
+import posix
+import time
+
+from host.errors import HostError, Problem
+from host.run import dirname, join
+from host.run.history import installation_name, make_directories, user_name, utc_time
+from host.run.json_file import parse_json
+from host.run.text import encode, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_FIRST_DESCRIPTOR = 101  # above those that scripts use
+_MOST_BYTES = 4096
+_MOST_ANCESTORS = 256
+
+
+class BusyError(HostError):
+    """Another run holds the lock of an exclusive command; the status is that of EX_TEMPFAIL."""
+
+    status = 75
+
+
+def lock_path(state: str, root: str, name: str) -> str:
+    """Return the path of the lock file `name` of the installation at `root`.
+
+    `state` is the directory for the program's own state. A blank in `name` cannot be in a word, so
+    the words of a command, joined by blanks, never equal a name that a definition chooses.
+    """
+    return join(state, f"cli-host/locks/{installation_name(root)}/{name}")
+
+
+def take_lock(
+    path: str, words: "Sequence[str]", waits: bool, announce: "Callable[[str], None]"
+) -> int:
+    """Return a descriptor that holds the lock at `path`.
+
+    If another run holds it, wait for its end with `waits`, after a call of `announce` with one line
+    of text. Otherwise raise BusyError, and also if that run has started this one, because it would
+    wait forever.
+    """
+    descriptor = _open(path)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        process, holder = _holder(descriptor)
+        called = " ".join(words)
+        if _is_ancestor(process):
+            posix.close(descriptor)
+            what = f"{called}: it cannot start inside a run that holds the same lock"
+            raise BusyError(f"{what} ({holder})") from None
+        if not waits:
+            posix.close(descriptor)
+            raise BusyError(f"{called}: another run is in progress ({holder})") from None
+        announce(f"{called}: waiting for another run to end ({holder})")
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    _write_holder(descriptor)
+    return descriptor
+
+
+def inheritable(descriptor: int) -> int:
+    """Return a copy of `descriptor` that programs started from here inherit, above number 100."""
+    copy = fcntl.fcntl(descriptor, fcntl.F_DUPFD, _FIRST_DESCRIPTOR)
+    posix.close(descriptor)
+    return copy
+
+
+def _open(path: str) -> int:
+    flags = posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK
+    try:
+        try:
+            return posix.open(path, flags, 0o600)
+        except FileNotFoundError:
+            make_directories(dirname(path))
+            return posix.open(path, flags, 0o600)
+    except OSError as failure:
+        what = f"the lock of an exclusive command cannot be used: {failure.strerror}"
+        raise HostError(Problem(path, what)) from None
+
+
+def _write_holder(descriptor: int) -> None:
+    start = utc_time(time.time())
+    name = printable(user_name()).replace('"', "")
+    host = printable(posix.uname().nodename).replace('"', "")
+    text = (
+        f'{{"user": "{name}", "host": "{host}", "process": {posix.getpid()}, "start": "{start}"}}\n'
+    )
+    try:
+        posix.ftruncate(descriptor, 0)
+        posix.pwrite(descriptor, encode(text), 0)
+    except OSError:
+        pass  # a full disk: the lock holds all the same, without the text for messages
+
+
+def _holder(descriptor: int) -> "tuple[int, str]":
+    """Return the process id of the holder, and who it is and since when, for a message."""
+    try:
+        fields = parse_json("lock", posix.pread(descriptor, _MOST_BYTES, 0))
+        process = int(fields["process"])
+        who = f"{fields['user']}@{fields['host']}, process {process}, since {fields['start']}"
+    except (HostError, OSError, KeyError, TypeError, ValueError):
+        return 0, "its file does not say who"
+    return process, who
+
+
+def _is_ancestor(process: int) -> bool:
+    """Return whether `process` started this process, directly or through others."""
+    ancestor = posix.getppid()
+    for _ in range(_MOST_ANCESTORS):
+        if ancestor == process:
+            return True
+        if ancestor <= 1:
+            return False
+        try:
+            with open(f"/proc/{ancestor}/stat", "rb") as file:
+                ancestor = int(file.read().rpartition(b")")[2].split()[1])
+        except (OSError, ValueError, IndexError):
+            return False  # no /proc, so a nested run fails or waits as any other run does
+    return False

@@ -1,0 +1,123 @@
+"""Find all processes that a process started, directly or through others, and end them.
+
+A process can leave its process group and its session, but not its parents: on Linux, an orphan goes
+to the nearest ancestor that called `become_subreaper`. So all of them are found through /proc. On
+other systems, only the processes whose parents still run are found, through `ps`.
+"""
+
+import _signal  # not `signal`, which would import `enum`
+import posix
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+GRACE_SECONDS = 10.0  # between SIGTERM and SIGKILL
+_LAST_SECONDS = 2.0  # after SIGKILL; a process of another user cannot be ended
+_PR_SET_CHILD_SUBREAPER = 36  # from linux/prctl.h
+_STEP_SECONDS = 0.02  # between two looks at the processes
+
+
+def become_subreaper() -> bool:
+    """Make orphans below this process its own children; return whether the system can do so."""
+    try:
+        import ctypes
+
+        status: int = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        return False  # not Linux, or a Python without ctypes
+    return status == 0
+
+
+def descendants(root: int) -> "list[int]":
+    """Return the ids of all living processes below the process `root`, parents before children."""
+    children: dict[int, list[int]] = {}
+    for process, parent in _parents():
+        children.setdefault(parent, []).append(process)
+    below: list[int] = []
+    pending = [root]
+    while pending:
+        started = children.get(pending.pop(), [])
+        below += started
+        pending += started
+    return below
+
+
+def end_all(find: "Callable[[], Iterable[int]]", grace: float = GRACE_SECONDS) -> None:
+    """End the processes that `find` returns: SIGTERM, then SIGKILL after `grace` seconds.
+
+    `find` is called again until it returns nothing, because a process may start others until it
+    has ended. A stopped process gets SIGCONT, so that it can handle SIGTERM. Processes that cannot
+    be ended, such as those of another user, are left after two more seconds.
+    """
+    deadline = time.monotonic() + grace
+    asked: set[int] = set()
+    while processes := list(find()):
+        now = time.monotonic()
+        if now >= deadline + _LAST_SECONDS:
+            return
+        is_late = now >= deadline
+        for process in processes:
+            if is_late:
+                send(process, _signal.SIGKILL)
+            elif process not in asked:
+                asked.add(process)
+                send(process, _signal.SIGTERM)
+                send(process, _signal.SIGCONT)
+        time.sleep(_STEP_SECONDS)
+
+
+def freeze(root: int) -> "list[int]":
+    """Stop a process and everything below it; return their ids.
+
+    A process that is stopped starts no other, so none can be missed while they are looked for.
+    """
+    stopped: list[int] = []
+    pending = [root]
+    while pending:
+        for process in pending:
+            send(process, _signal.SIGSTOP)
+        stopped += pending
+        pending = [process for process in descendants(root) if process not in stopped]
+    return stopped
+
+
+def send(process: int, number: int) -> None:
+    """Send a signal to a process; ignore a process that has ended or belongs to another user."""
+    try:
+        posix.kill(process, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
+def _parents() -> "Iterable[tuple[int, int]]":
+    """Yield the id and the parent's id of each living process; zombies are left out."""
+    try:
+        names = posix.listdir("/proc")
+    except OSError:
+        yield from _parents_by_ps()
+        return
+    for name in names:
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                # The name of the program, in parentheses, may contain blanks and parentheses.
+                state, parent = file.read().rpartition(b")")[2].split()[:2]
+        except (OSError, ValueError):
+            continue  # the process has ended
+        if state not in (b"Z", b"X"):
+            yield int(name), int(parent)
+
+
+def _parents_by_ps() -> "Iterable[tuple[int, int]]":
+    import subprocess
+
+    listing = subprocess.run(
+        ["/bin/ps", "-A", "-o", "pid=,ppid=,state="], capture_output=True, text=True, check=False
+    )
+    for line in listing.stdout.splitlines():
+        process, parent, state = line.split()[:3]
+        if not state.startswith("Z"):
+            yield int(process), int(parent)

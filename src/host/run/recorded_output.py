@@ -1,0 +1,178 @@
+"""Pass a command's output on, and keep its end for the history (`"record": "output"`).
+
+A stream that is a terminal becomes a terminal again: the command gets a pseudo-terminal of the same
+size, in a session of its own, as with `script` of util-linux. A stream that is a pipe or a file
+becomes a pipe. If stdout and stderr are the same file, they stay one, so that their lines keep
+their order.
+"""
+
+import _thread
+import fcntl
+import posix
+import select
+import termios
+import tty
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KEPT_BYTES = 64 << 10  # of the output, in the history
+_TAIL_BYTES = 2 * KEPT_BYTES  # kept here: secrets are masked before the end is cut off
+_CHUNK = 64 << 10
+_LAST_MILLISECONDS = 200  # a background process may hold the pipe open after the command has ended
+_STREAMS = (1, 2)
+
+
+class RecordedOutput:
+    """The streams of one run. The parent makes it, then forks.
+
+    In the child, `become_streams` replaces stdin, stdout and stderr. In the parent, `start` begins
+    to copy in a thread; `finish` ends it and returns the last bytes of the output.
+    """
+
+    def __init__(self) -> None:
+        self._tail = bytearray()
+        self._targets: dict[int, int] = {}  # where the bytes of each readable descriptor go
+        self._child_streams: dict[int, int] = {}
+        self._parent_ends: set[int] = set()
+        self._master = -1
+        self._slave = -1
+        self._mode: list[Any] | None = None  # of the caller's terminal
+        self._done = _thread.allocate_lock()
+        terminals = [stream for stream in _STREAMS if posix.isatty(stream)]
+        if terminals:
+            self._open_terminal(terminals)
+        pipes = [stream for stream in _STREAMS if stream not in terminals]
+        if len(pipes) == len(_STREAMS) and _is_same_file(*_STREAMS):
+            self._open_pipe(pipes)
+        else:
+            for stream in pipes:
+                self._open_pipe([stream])
+        self._stop_reading, self._stop_writing = posix.pipe()
+        self._parent_ends |= {self._stop_reading, self._stop_writing}
+
+    @property
+    def has_terminal(self) -> bool:
+        """Whether the command has a terminal, and thus a session, of its own."""
+        return self._master >= 0
+
+    @property
+    def descriptors(self) -> "frozenset[int]":
+        """The descriptors that the parent needs until `finish`."""
+        return frozenset({0, 1, 2, *self._parent_ends})
+
+    def become_streams(self) -> None:
+        """Replace the standard streams of this process, the forked child."""
+        if self.has_terminal:
+            posix.setsid()
+            fcntl.ioctl(self._slave, termios.TIOCSCTTY, 0)
+        for stream, descriptor in self._child_streams.items():
+            posix.dup2(descriptor, stream)
+
+    def start(self) -> None:
+        """Begin to copy, in the parent."""
+        for descriptor in {*self._child_streams.values(), self._slave}:
+            if descriptor >= 0:
+                posix.close(descriptor)
+        if self._master >= 0 and posix.isatty(0) and posix.tcgetpgrp(0) == posix.getpgrp():
+            self._mode = termios.tcgetattr(0)
+            tty.setraw(0)
+            self._targets[0] = self._master
+        self._done.acquire()
+        _thread.start_new_thread(self._copy, ())
+
+    def resize(self) -> None:
+        """Give the command's terminal the size of the caller's terminal."""
+        if not self.has_terminal:
+            return
+        try:
+            size = fcntl.ioctl(self._outer_terminal, termios.TIOCGWINSZ, b"\0" * 8)
+            fcntl.ioctl(self._master, termios.TIOCSWINSZ, size)
+        except OSError:
+            pass  # the caller's terminal is gone
+
+    def finish(self) -> bytes:
+        """End the copying after the command has ended; return the last bytes of the output."""
+        posix.write(self._stop_writing, b"\0")
+        self._done.acquire()
+        if self._mode is not None:
+            termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
+        for descriptor in self._parent_ends:
+            posix.close(descriptor)
+        return bytes(self._tail)
+
+    def _open_terminal(self, terminals: "list[int]") -> None:
+        self._master, self._slave = posix.openpty()
+        self._outer_terminal = terminals[0]
+        try:
+            termios.tcsetattr(self._slave, termios.TCSANOW, termios.tcgetattr(terminals[0]))
+        except termios.error:
+            pass  # it keeps the usual settings
+        self.resize()
+        self._parent_ends.add(self._master)
+        self._targets[self._master] = terminals[0]
+        streams = [*terminals, 0] if posix.isatty(0) else terminals
+        for stream in streams:
+            self._child_streams[stream] = self._slave
+
+    def _open_pipe(self, streams: "list[int]") -> None:
+        reading, writing = posix.pipe()
+        self._parent_ends.add(reading)
+        self._targets[reading] = streams[0]
+        for stream in streams:
+            self._child_streams[stream] = writing
+
+    def _copy(self) -> None:
+        """Copy until all sources have ended, or until a moment after the command has ended."""
+        try:
+            poll = select.poll()
+            for descriptor in (*self._targets, self._stop_reading):
+                poll.register(descriptor, select.POLLIN)
+            pending = {descriptor for descriptor in self._targets if descriptor != 0}
+            patience: int | None = None
+            while pending:
+                ready = poll.poll(patience)
+                if not ready:
+                    return
+                for descriptor, _ in ready:
+                    if descriptor == self._stop_reading:
+                        patience = _LAST_MILLISECONDS
+                        poll.unregister(descriptor)
+                    elif not self._copy_chunk(descriptor):
+                        poll.unregister(descriptor)
+                        pending.discard(descriptor)
+        finally:
+            self._done.release()
+
+    def _copy_chunk(self, source: int) -> bool:
+        """Copy what can be read; return False if the source has ended or nobody reads its copy."""
+        try:
+            chunk = posix.read(source, _CHUNK)
+        except OSError:
+            return False  # the last process closed the pseudo-terminal
+        if not chunk:
+            return False
+        if source != 0:
+            self._tail += chunk
+            del self._tail[:-_TAIL_BYTES]
+        target = self._targets[source]
+        try:
+            while chunk:
+                chunk = chunk[posix.write(target, chunk) :]
+        except OSError:
+            if source not in (0, self._master):
+                # The command's next write gets SIGPIPE, as without the copy.
+                null = posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)
+                posix.dup2(null, source, inheritable=False)
+                posix.close(null)
+            return False
+        return True
+
+
+def _is_same_file(first: int, second: int) -> bool:
+    try:
+        one, other = posix.fstat(first), posix.fstat(second)
+    except OSError:
+        return False
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)

@@ -1,0 +1,74 @@
+"""The keys that record and limit a run: `record`, `timeout` and `exclusive`.
+
+command.json, the category.json files above it, project.json and cli.json can have them; for each
+key, the nearest file wins. A run without them becomes its command and loads nothing of this.
+"""
+
+from host.run import Record
+from host.run.text import is_digits, is_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from host.run.json_file import Fields
+
+OUTPUT = "output"
+WAIT = "wait"
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_MOST_DIGITS = 6
+
+
+class Supervision(Record):
+    """How runs are recorded and limited; None means that a file does not set the key.
+
+    record      whether the run is written to the history; "output": with the end of its output
+    timeout     the time limit as declared, such as "90s"
+    exclusive   True for one run of the command at a time, a name for one run of all with this name,
+                "wait" for True and waiting, False for neither
+    """
+
+    record: "bool | str | None" = None
+    timeout: str | None = None
+    exclusive: "bool | str | None" = None
+
+    @property
+    def seconds(self) -> int | None:
+        """The time limit in seconds, or None for none; "0s" overrides a limit from farther away."""
+        if self.timeout is None:
+            return None
+        return int(self.timeout[:-1]) * _UNITS[self.timeout[-1]] or None
+
+
+NOTHING = Supervision()
+
+
+def read_supervision(fields: "Fields") -> Supervision:
+    """Return the three keys of one file. Raises DefinitionError."""
+    record = fields.value("record")
+    if record not in (None, True, False, OUTPUT):
+        raise fields.refused("record", f'expected true, false or "{OUTPUT}"')
+    timeout = fields.filled("timeout") or None
+    if timeout is not None and not _is_duration(timeout):
+        what = f"expected a whole number with s, m or h, such as 90s; found {timeout[:40]}"
+        raise fields.refused("timeout", what)
+    exclusive = fields.value("exclusive")
+    is_name = isinstance(exclusive, str) and is_word(exclusive)
+    if exclusive not in (None, True, False) and not is_name:
+        raise fields.refused("exclusive", f'expected true, false, "{WAIT}" or a name for the lock')
+    return Supervision(record, timeout, exclusive)
+
+
+def nearest(supervisions: "Iterable[Supervision]") -> Supervision:
+    """Return the value of each key from the last of `supervisions` that sets it."""
+    found = NOTHING
+    for supervision in supervisions:
+        chosen = {name: value for name, value in supervision.values().items() if value is not None}
+        found = found.replaced(**chosen)
+    return found
+
+
+def _is_duration(text: str) -> bool:
+    number = text[:-1]
+    return text[-1] in _UNITS and is_digits(number) and len(number) <= _MOST_DIGITS

@@ -1,0 +1,49 @@
+"""Mask the secrets of a run in its arguments and its output, before they are recorded."""
+
+from __future__ import annotations
+
+from host.run.recorded_output import KEPT_BYTES
+from host.secrets import declared_secrets, is_secret, masked_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from host.run.plan import Run
+
+
+def secret_values(run: Run) -> set[str]:
+    """Return all secret values among the run's variables, for masking.
+
+    A value is secret because of its source, its variable's name or its declaration.
+    """
+    environment = run.layers.environment()
+    declared = declared_secrets(run.definition, environment)
+    secret = {value for name, value in environment.items() if name in declared or is_secret(name)}
+    for name, assignments in run.layers.offered.items():
+        for assignment in assignments:
+            if assignment.secret or name in declared or is_secret(name):
+                secret.add(assignment.value)
+    return secret - {""}
+
+
+def masked_arguments(run: Run) -> Sequence[str]:
+    """Return the arguments with `********` in place of secrets."""
+    if not run.arguments:
+        return ()
+    arguments = run.arguments
+    if any(argument.secret for argument in run.definition.args):
+        from host.cli.prompt import masked_words  # needed by few commands
+
+        arguments = masked_words(run.definition.args, arguments)
+    values = secret_values(run)
+    return [masked_line(argument, values) for argument in arguments]
+
+
+def masked_output(output: bytes, run: Run) -> str:
+    """Return the end of an output with `********` in place of secrets.
+
+    Secrets are masked before the end is cut off, so that no part of one remains at the cut.
+    """
+    text = masked_line(output.decode("utf-8", "replace"), secret_values(run))
+    return text.encode()[-KEPT_BYTES:].decode("utf-8", "ignore")

@@ -1,0 +1,195 @@
+"""Start a run that is recorded, limited or exclusive, or that a plugin waits for.
+
+Such a run has a parent, which watches it (`host.run.watched_run`), except that an exclusive run
+that is nothing else only inherits its lock.
+"""
+
+import posix
+import time
+
+from host.errors import HostError
+from host.run import Record
+from host.run.exclusive import inheritable, lock_path, take_lock
+from host.run.installation import xdg_home
+from host.run.process import RECORD, RECORDED, RUN
+from host.run.supervision import OUTPUT, WAIT
+from host.run.text import is_on
+from host.supervised.masking import masked_arguments, masked_output
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from host.run.history import EndedRun, StartedRun
+    from host.run.lock import AfterCall
+    from host.run.plan import Run
+    from host.run.process import Exec
+    from host.run.text import Messages
+    from host.run.watched_run import CommandEnding
+
+
+class Demands(Record):
+    """What a run asks of its parent.
+
+    record      whether it is recorded
+    output      whether the end of its output is recorded, too
+    seconds     its time limit, or None
+    exclusive   see `Supervision`
+    after       the functions of plugins that are called after it
+    """
+
+    record: bool
+    output: bool
+    seconds: "int | None"
+    exclusive: "bool | str | None"
+    after: "Sequence[AfterCall]"
+
+    @property
+    def need_parent(self) -> bool:
+        return bool(self.record or self.seconds or self.after)
+
+
+def demands_of(run: "Run") -> "Demands | None":
+    """Return what a run asks of its parent, or None for an ordinary run."""
+    supervision = run.supervision
+    environ = run.installation.environ
+    of_installation = run.installation.config.supervision
+    is_recorded = bool(supervision.record)
+    if is_on(environ.get(RECORD)) and not (of_installation and of_installation.record is False):
+        is_recorded = True
+    if RECORDED in environ:
+        is_recorded = False
+    after = [call for call in run.catalog.lock.after_runs if call.serves(run.words)]
+    if not (is_recorded or supervision.seconds or supervision.exclusive or after):
+        return None
+    output = is_recorded and supervision.record == OUTPUT
+    return Demands(is_recorded, output, supervision.seconds, supervision.exclusive, after)
+
+
+def start_supervised(
+    run: "Run", demands: Demands, replacement: "Exec", messages: "Messages"
+) -> int:
+    """Run a command as `demands` say; return the exit status for this process.
+
+    Does not return if the command needs no parent, or if a signal ended it.
+    """
+    descriptor = _take_lock(run, demands, messages)
+    if not demands.need_parent:
+        from host.run.process import execute
+
+        if descriptor is not None:
+            inheritable(descriptor)
+        raise execute(replacement)
+    from host.run.watched_run import leave_like, run_watched
+
+    spool = _Spool(run, messages) if demands.record else None
+    kept = () if descriptor is None else (descriptor,)
+    output = None
+    if demands.output:
+        from host.run.recorded_output import RecordedOutput
+
+        output = RecordedOutput()
+    started = started_run(run)
+    if spool:
+        spool.append(started)
+        from host.run.nested import with_id
+
+        chain = with_id(replacement.env[RUN], started.id)
+        replacement = replacement.replaced(env={**replacement.env, RUN: chain})
+    try:
+        ending = run_watched(replacement, demands.seconds, output=output, kept=kept)
+    except HostError as error:
+        if spool:
+            spool.append(_ended(started, _not_started(error.status), run))
+        raise
+    if ending.timed_out:
+        limit = run.supervision.timeout
+        messages.error(f"{' '.join(run.words)}: ended by its time limit of {limit}")
+    ended = _ended(started, ending, run)
+    if spool:
+        spool.append(ended)
+    if demands.after:
+        from host.supervised.after_run import call_after_run
+
+        call_after_run(demands.after, started, ended, messages)
+    return leave_like(ending)
+
+
+class _Spool:
+    """The spool file of the history; an error is reported once and never stops a run."""
+
+    def __init__(self, run: "Run", messages: "Messages") -> None:
+        from host.run.history import history_path
+
+        state = xdg_home(run.caller, "STATE")
+        self._path = f"{history_path(state, run.installation.layout.root)}.spool"
+        self._messages = messages
+
+    def append(self, record: "StartedRun | EndedRun") -> None:
+        from host.run.history import append_line
+
+        try:
+            append_line(self._path, record)
+        except OSError as failure:
+            what = f"the run is not recorded: {self._path}: {failure.strerror or failure}"
+            self._messages.warn(what)
+
+
+def started_run(run: "Run") -> "StartedRun":
+    """Return what the history knows of a run that starts now."""
+    from host.run.history import StartedRun, new_id, origin_of, user_name, utc_time
+    from host.run.text import is_ci
+
+    environ = run.installation.environ
+    return StartedRun(
+        id=new_id(),
+        start=utc_time(time.time()),
+        words=run.words,
+        arguments=masked_arguments(run),
+        directory=_current_directory(),
+        user=user_name(),
+        host=posix.uname().nodename,
+        version=run.installation.config.version,
+        plugin=run.plugin,
+        origin=origin_of(is_ci(environ)),
+        outer=_outer_id(environ),
+        process=posix.getpid(),
+    )
+
+
+def _outer_id(environ: "Mapping[str, str]") -> str:
+    if RUN not in environ:
+        return ""
+    from host.run.nested import outer_id
+
+    return outer_id(environ)
+
+
+def _ended(started: "StartedRun", ending: "CommandEnding", run: "Run") -> "EndedRun":
+    from host.run.history import EndedRun
+
+    output = masked_output(ending.output, run) if ending.output else ""
+    return EndedRun(started.id, round(ending.seconds, 3), ending.status, ending.signal, output)
+
+
+def _not_started(status: int) -> "CommandEnding":
+    from host.run.watched_run import CommandEnding
+
+    return CommandEnding(status, 0, False, 0.0, b"")
+
+
+def _take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
+    if not demands.exclusive:
+        return None
+    is_named = isinstance(demands.exclusive, str) and demands.exclusive != WAIT
+    name = str(demands.exclusive) if is_named else " ".join(run.words)
+    path = lock_path(xdg_home(run.caller, "STATE"), run.installation.layout.root, name)
+    waits = demands.exclusive == WAIT
+    return take_lock(path, run.words, waits, lambda text: messages.line(f"{run.program}: {text}"))
+
+
+def _current_directory() -> str:
+    try:
+        return posix.getcwd()
+    except OSError:
+        return ""  # it was deleted

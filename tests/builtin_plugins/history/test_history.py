@@ -1,0 +1,329 @@
+"""`self history`: what is recorded, how it is shown, and that it never stops a run."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import subprocess
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from testing.installation import CLI, Made
+from testing.terminal import on_terminal
+
+
+def script(text: str, **keys: object) -> str:
+    """Return a bash script with these keys in its JSON block."""
+    return f"#!/bin/bash\n# /// command\n# {json.dumps(keys)}\n# ///\n{text}\n"
+
+
+def runs(made: Made, *options: str) -> list[dict[str, Any]]:
+    shown = made.run("self", "history", *options, "--format", "json")
+    assert (shown.status, shown.stderr) == (0, "")
+    found: list[dict[str, Any]] = json.loads(shown.stdout)["runs"]
+    return found
+
+
+def spool(made: Made) -> Path:
+    """Return the path of the spool file."""
+    [database] = made.home.glob(".local/state/cli-host/history/*.sqlite3")
+    return database.with_suffix(".spool")
+
+
+def test_what_is_recorded(install: Callable[..., Made]) -> None:
+    made = install({"commands/db/backup": script("exit 3", record=True)})
+    assert made.run("db", "backup", "a b", "-x", cwd=made.home).status == 3
+    [run] = runs(made)
+    assert len(run.pop("id")) == 12
+    assert run.pop("start").endswith("Z")
+    assert 0 < run.pop("seconds") < 30
+    assert run.pop("host") == os.uname().nodename
+    assert run.pop("user")
+    assert run == {
+        "words": ["db", "backup"],
+        "arguments": ["a b", "-x"],
+        "directory": str(made.home),
+        "version": CLI["version"],
+        "plugin": "",
+        "status": 3,
+        "signal": 0,
+        "origin": "script",
+        "client": {},
+        "hosts": [],
+        "outer": "",
+        "output": "",
+    }
+
+
+@pytest.mark.parametrize(
+    ("files", "env", "count"),
+    [
+        ({"commands/a/s": script("true")}, {}, 0),
+        ({"commands/a/s": script("true")}, {"CLI_RECORD": "1"}, 1),
+        ({"commands/a/s": script("true"), "core/cli.json": {**CLI, "record": True}}, {}, 1),
+        (
+            {
+                "commands/a/s": script("true", record=False),
+                "core/cli.json": {**CLI, "record": True},
+            },
+            {},
+            0,
+        ),
+        (
+            {"commands/a/s": script("true"), "commands/a/category.json": {"record": True}},
+            {},
+            1,
+        ),
+        (
+            {"commands/a/s": script("true"), "core/cli.json": {**CLI, "record": False}},
+            {"CLI_RECORD": "1"},
+            0,
+        ),
+        ({"commands/a/s": script("true", record=True)}, {"CLI_RECORDED": "0123456789ab"}, 0),
+    ],
+    ids=[
+        "by default",
+        "variable",
+        "cli.json",
+        "nearest wins",
+        "category.json",
+        "never",
+        "by the caller",
+    ],
+)
+def test_which_runs_are_recorded(
+    install: Callable[..., Made], files: dict[str, object], env: dict[str, str], count: int
+) -> None:
+    made = install(files)
+    assert made.run("a", "s", env=env).status == 0
+    assert len(runs(made)) == count
+
+
+def test_filters(install: Callable[..., Made]) -> None:
+    made = install(
+        {
+            "commands/a/good": script("true", record=True),
+            "commands/a/bad": script("exit 1", record=True),
+            "commands/b/killed": script("kill -TERM $$; sleep 9", record=True),
+        }
+    )
+    made.run("a", "good")
+    made.run("a", "bad")
+    made.run("b", "killed", env={"CI": "true"})
+    words = [run["words"] for run in runs(made)]
+    assert words == [["b", "killed"], ["a", "bad"], ["a", "good"]]
+    assert [run["words"][1] for run in runs(made, "--failed")] == ["killed", "bad"]
+    assert [run["words"][1] for run in runs(made, "a")] == ["bad", "good"]
+    assert [run["words"][1] for run in runs(made, "--limit", "1")] == ["killed"]
+    assert [run["words"][1] for run in runs(made, "--origin", "ci")] == ["killed"]
+    assert runs(made, "--since", "2100-01-01") == []
+    assert len(runs(made, "--since", "1h")) == 3
+    assert (runs(made)[0]["status"], runs(made)[0]["signal"]) == (143, 15)
+    wrong = made.run("self", "history", "--since", "soon")
+    assert (wrong.status, wrong.stdout) == (2, "")
+    assert "12h" in wrong.stderr
+
+
+def test_the_table_fits_the_terminal(install: Callable[..., Made]) -> None:
+    made = install({"commands/say": script("exit 4", record=True)})
+    made.run("say", "a very long argument " * 9)
+    status, shown = on_terminal(made, "self", "history", columns=90)
+    heading, row = shown.splitlines()
+    assert status == 0
+    assert heading.replace("\033[1m", "").split()[:4] == ["ID", "WHEN", "WHO", "COMMAND"]
+    assert "…" in row
+    assert row.startswith("\033[31m")  # it failed
+    assert len(row) <= 90 + len("\033[31m\033[0m")
+
+
+def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
+    made = install({"commands/where": script('echo "$PWD $1"', record=True)})
+    made.run("where", "x", cwd=tmp_path)
+    [run] = runs(made)
+    beginning = run["id"][:6]
+    shown = made.run("self", "history", "show", beginning)
+    assert (shown.status, shown.stderr) == (0, "")
+    assert "cli where x" in shown.stdout
+    again = made.run("self", "history", "rerun", beginning, "--yes")
+    assert again.all == (0, f"{tmp_path} x\n", "")
+    assert made.run("self", "history", "rerun", beginning).status == 1  # no terminal to ask on
+    assert len(runs(made)) == 2
+    assert made.run("self", "history", "show", "zzz").status == 2
+    assert made.run("self", "history", "clear", "--yes").stdout == "deleted 2 runs\n"
+    assert runs(made) == []
+
+
+def test_the_outer_run(install: Callable[..., Made]) -> None:
+    inner = '"$CLI_DIR/core/cli" '
+    made = install(
+        {
+            "commands/outer": script(f"{inner} middle", record=True),
+            "commands/middle": script(f"{inner} inner"),
+            "commands/inner": script("true", record=True),
+        }
+    )
+    made.run("outer")
+    inner_run, outer_run = runs(made)
+    assert (inner_run["words"], inner_run["outer"]) == (["inner"], outer_run["id"])
+    assert outer_run["outer"] == ""
+
+
+def test_csv(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("true", record=True)})
+    made.run("s", "a b")
+    heading, row = made.run("self", "history", "--format", "csv").stdout.splitlines()
+    assert heading.startswith("id,start,seconds,words,arguments,directory")
+    assert ",s,'a b'," in row
+
+
+def test_no_secret_is_recorded(install: Callable[..., Made], tmp_path: Path) -> None:
+    secrets = {
+        "of a file": "fromfile9c1",
+        "of the caller": "fromcaller8b2",
+        "of an argument": "fromargument7a3",
+        "in an address": "fromaddress6d4",
+    }
+    (tmp_path / "key").write_text(secrets["of a file"])
+    made = install(
+        {
+            "commands/s": script(
+                'echo "$FROM_FILE $API_TOKEN $ARG_PIN $2"; echo "$FROM_FILE" >&2',
+                record="output",
+                secrets={"FROM_FILE": f"file:{tmp_path}/key"},
+                args=[{"name": "--pin", "value": "PIN", "secret": True}, {"name": "rest..."}],
+            )
+        }
+    )
+    address = f"https://ada:{secrets['in an address']}@example.org/"
+    env = {"API_TOKEN": secrets["of the caller"]}
+    words = [f"--pin={secrets['of an argument']}", address, secrets["of the caller"], "open"]
+    done = made.run("s", *words, env=env)
+    assert all(secret in done.stdout + done.stderr for secret in [*secrets.values()][:3])
+    [run] = runs(made)
+    assert run["arguments"] == ["--pin=********", "https://…@example.org/", "********", "open"]
+    assert run["output"].count("********") == 4
+    for file in made.home.rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert not [name for name, text in secrets.items() if text.encode() in content]
+    assert made.run("self", "history", "rerun", run["id"], "--yes").status == 1  # masked
+
+
+def test_the_end_of_long_output(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("seq 100000; echo the end", record="output")})
+    done = made.run("s")
+    assert len(done.stdout.splitlines()) == 100_001
+    [run] = runs(made)
+    assert run["output"].endswith("100000\nthe end\n")
+    assert len(run["output"]) == 64 << 10
+
+
+def test_fifty_runs_at_once(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("true", record=True)})
+    with ThreadPoolExecutor(10) as pool:
+        jobs = [pool.submit(made.run, "s", str(number)) for number in range(50)]
+        readers = [pool.submit(runs, made) for _ in range(3)]
+    assert {job.result().all for job in jobs} == {(0, "", "")}
+    assert [reader.result() for reader in readers]
+    found = runs(made, "--limit", "0")
+    assert sorted(int(run["arguments"][0]) for run in found) == list(range(50))
+    assert {run["status"] for run in found} == {0}
+
+
+def test_a_killed_run_is_lost_and_others_are_not(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("echo ready; sleep 60", record=True)})
+    process = subprocess.Popen(
+        [made.launcher, "s"],
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+        stdout=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert [run["status"] for run in runs(made, "--running")] == [None]
+    process.kill()
+    process.wait()
+    assert runs(made, "--running") == []
+    assert "lost" in made.run("self", "history").stdout
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["locked", "garbage", "empty", "newer", "directory", "read-only folder", "full disk"],
+)
+def test_a_damaged_history_never_stops_a_run(
+    install: Callable[..., Made], damage: str, tmp_path: Path
+) -> None:
+    made = install({"commands/s": script("echo done", record=True)})
+    made.run("s")
+    assert len(runs(made)) == 1
+    database = spool(made).with_suffix(".sqlite3")
+    connection = sqlite3.connect(database)
+    if damage == "locked":
+        connection.execute("BEGIN EXCLUSIVE")
+    elif damage == "garbage":
+        database.write_bytes(b"garbage" * 999)
+    elif damage == "empty":
+        database.write_bytes(b"")
+    elif damage == "newer":
+        connection.execute("PRAGMA user_version = 99")
+    elif damage == "directory":
+        database.unlink()
+        database.mkdir()
+    elif damage == "read-only folder":
+        database.parent.rename(tmp_path / "away")
+        database.parent.write_text("not a directory")
+    elif damage == "full disk":
+        spool(made).symlink_to("/dev/full")
+    done = made.run("s")
+    assert done.all[:2] == (0, "done\n")
+    if damage in ("read-only folder", "full disk"):
+        assert done.stderr.count("\n") == 1
+        assert "the run is not recorded" in done.stderr
+    else:
+        assert done.stderr == ""
+        shown = made.run("self", "history")
+        if damage == "empty":  # a new history begins
+            assert shown.status == 0
+        else:
+            assert (shown.status, shown.stdout) == (1, "")
+            assert shown.stderr.count("\n") == 1
+            assert str(database) in shown.stderr
+    connection.close()
+    if damage in ("locked", "newer"):
+        with sqlite3.connect(database) as repaired:
+            repaired.execute("PRAGMA user_version = 1")
+        assert len(runs(made)) == 2  # the second run waited in the spool
+
+
+def test_an_interrupted_import_is_repeated(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("true", record=True)})
+    made.run("s")
+    runs(made)
+    made.run("s")
+    file = spool(made)
+    file.rename(f"{file}.0123456789ab")  # as an import that was killed leaves it
+    made.run("s")
+    damaged = file.read_bytes() + b'\n{"id": "half'
+    file.write_bytes(damaged)
+    assert len(runs(made)) == 3
+    assert len(runs(made)) == 3
+    assert sorted(file.parent.iterdir()) == [file.with_suffix(".sqlite3")]
+
+
+def test_old_runs_are_deleted(install: Callable[..., Made]) -> None:
+    limits = {**CLI, "record": True, "history": {"runs": 3, "days": 30}}
+    made = install({"commands/s": script("true"), "core/cli.json": limits})
+    made.run("s", "old")
+    runs(made)
+    database = spool(made).with_suffix(".sqlite3")
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE runs SET start = '2020-01-01T00:00:00.000Z'")
+    for number in range(5):
+        made.run("s", str(number))
+    assert [run["arguments"] for run in runs(made)] == [["4"], ["3"], ["2"]]
+    assert database.stat().st_mode & 0o777 == 0o600

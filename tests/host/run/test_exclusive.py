@@ -1,0 +1,150 @@
+"""`exclusive`: one run at a time, and a message that says who holds the lock."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from testing.installation import Made
+
+WAITING = (
+    'touch "$HOME/started"; while [ ! -e "$HOME/go" ]; do sleep 0.02; done; echo "finished $1"'
+)
+
+
+def script(text: str, **keys: object) -> str:
+    return f"#!/bin/bash\n# /// command\n# {json.dumps(keys)}\n# ///\n{text}\n"
+
+
+def start(made: Made, *words: str, **env: str) -> subprocess.Popen[str]:
+    """Start a run in the background, and wait until its script has begun."""
+    process = subprocess.Popen(
+        [made.launcher, *words],
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home), **env},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    deadline = time.monotonic() + 30
+    while not (made.home / "started").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    return process
+
+
+def finish(made: Made, process: subprocess.Popen[str]) -> str:
+    (made.home / "go").touch()
+    assert process.stdout is not None
+    assert process.wait(30) == 0
+    return process.stdout.read()
+
+
+@pytest.mark.parametrize("recorded", [False, True], ids=["inherited", "held by the parent"])
+def test_a_second_run_fails(install: Callable[..., Made], recorded: bool) -> None:
+    made = install({"commands/m": script(WAITING, exclusive=True, record=recorded)})
+    first = start(made, "m", "first")
+    second = made.run("m", "second")
+    assert (second.status, second.stdout) == (75, "")
+    assert second.stderr.startswith("cli: m: another run is in progress (")
+    assert f"@{os.uname().nodename}, process {first.pid}, since 20" in second.stderr
+    assert second.stderr.count("\n") == 1
+    assert finish(made, first) == "finished first\n"
+    assert made.run("m", "third").all == (0, "finished third\n", "")
+
+
+def test_a_run_waits(install: Callable[..., Made]) -> None:
+    made = install({"commands/m": script(WAITING, exclusive="wait")})
+    first = start(made, "m", "first")
+    second = subprocess.Popen(
+        [made.launcher, "m", "second"],
+        env={"PATH": os.environ["PATH"], "HOME": str(made.home)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert second.stderr is not None
+    assert second.stderr.readline().startswith("cli: m: waiting for another run to end (")
+    assert finish(made, first) == "finished first\n"
+    assert second.communicate(timeout=30) == ("finished second\n", "")
+
+
+def test_commands_with_one_name_exclude_each_other(install: Callable[..., Made]) -> None:
+    made = install(
+        {
+            "commands/a": script(WAITING, exclusive="database"),
+            "commands/b": script("echo b", exclusive="database"),
+            "commands/c": script("echo c", exclusive="other"),
+        }
+    )
+    first = start(made, "a")
+    assert made.run("b").status == 75
+    assert made.run("c").all == (0, "c\n", "")
+    finish(made, first)
+    assert made.run("b").all == (0, "b\n", "")
+
+
+@pytest.mark.parametrize("exclusive", [True, "wait"])
+@pytest.mark.parametrize("recorded", [False, True])
+def test_a_run_inside_its_holder_does_not_wait(
+    install: Callable[..., Made], exclusive: object, recorded: bool
+) -> None:
+    text = '[ "$1" ] || exec true; "$CLI_DIR/core/cli" m; echo $?'
+    made = install({"commands/m": script(text, exclusive=exclusive, record=recorded)})
+    done = made.run("m", "again", timeout=30)
+    assert done.all[:2] == (0, "75\n")
+    assert "cannot start inside a run that holds the same lock" in done.stderr
+
+
+def test_the_lock_lasts_as_long_as_a_background_process(install: Callable[..., Made]) -> None:
+    text = f'[ "$1" ] || {{ ({WAITING}) < /dev/null > /dev/null 2>&1 & }}; exit 0'
+    made = install({"commands/m": script(text, exclusive=True)})
+    assert made.run("m").status == 0
+    assert made.run("m", "x").status == 75
+    (made.home / "go").touch()
+    deadline = time.monotonic() + 30
+    while made.run("m", "x").status == 75:
+        assert time.monotonic() < deadline
+
+
+def test_a_killed_run_leaves_no_lock(install: Callable[..., Made]) -> None:
+    made = install({"commands/m": script(WAITING, exclusive=True)})
+    first = start(made, "m")
+    first.kill()
+    first.wait()
+    (made.home / "go").touch()
+    deadline = time.monotonic() + 30  # its `sleep` holds the lock for a moment
+    while made.run("m").status == 75:
+        assert time.monotonic() < deadline
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", b'{"process": "x"}', b"\xff\0"])
+def test_a_damaged_lock_file_only_changes_the_message(
+    install: Callable[..., Made], content: bytes
+) -> None:
+    made = install({"commands/m": script(WAITING, exclusive=True)})
+    first = start(made, "m")
+    [file] = made.home.glob(".local/state/cli-host/locks/*/m")
+    file.write_bytes(content)
+    assert made.run("m").stderr == (
+        "cli: m: another run is in progress (its file does not say who)\n"
+    )
+    finish(made, first)
+
+
+def test_a_lock_that_cannot_be_made(install: Callable[..., Made], tmp_path: Path) -> None:
+    made = install({"commands/m": script("true", exclusive=True)})
+    (tmp_path / "file").write_text("")
+    done = made.run("m", env={"XDG_STATE_HOME": str(tmp_path / "file")})
+    assert (done.status, done.stdout) == (1, "")
+    assert "the lock of an exclusive command cannot be used: Not a directory" in done.stderr
+
+
+def test_descriptors_of_an_exclusive_run(install: Callable[..., Made]) -> None:
+    made = install({"commands/m": script("ls /proc/$$/fd", exclusive=True)})
+    inherited = [int(name) for name in made.run("m").stdout.split()]
+    assert [number for number in inherited if 2 < number < 200 and number != 255] == [101]
