@@ -234,7 +234,11 @@ class _Opened:
 
 def _read_lines(path: str) -> Iterator[Mapping[str, Any]]:
     """Yield the records in a spool file; a damaged line is skipped."""
-    with open(path, "rb") as file:
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed below
+    except FileNotFoundError:
+        return  # another process has moved it into the database
+    with file:
         for line in file:
             if not line.strip():
                 continue
