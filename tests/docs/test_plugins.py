@@ -82,6 +82,7 @@ def test_every_command_of_the_guide(
     assert "greet tour - Show the program's data\n" in done.stdout
     assert "{'ARG_NAME': 'Ada'}\nGREET_GREETING=Ahoy  from system\n" in done.stdout
     assert "output: Ahoy, Ada!\n" in done.stdout
+    assert "plan: change 2 []\n" in done.stdout
     assert "warning: that is all\n" in done.stderr
 
 

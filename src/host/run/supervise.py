@@ -63,7 +63,7 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
     held: "Collection[int]" = (),
     own_session: bool = True,
     keeps_background: bool = False,
-) -> Ending:
+) -> "Ending":
     """Run a program and return how it ended, after at most `seconds` and `most` bytes of stdout.
 
     environ           its environment; None for that of this process
