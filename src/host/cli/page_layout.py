@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from host.run.argument_spec import explanation, term
 from host.run.text import printable
 from host.text_width import width_of, wrap
@@ -58,8 +60,9 @@ class Page:
             self._lines.append("")
             if any(line.startswith(_AS_WRITTEN) for line in lines):
                 self._lines += map(printable, lines)
-            else:
-                self.paragraph(" ".join(lines))
+                continue
+            for text in _joined(lines):
+                self.paragraph(text)
 
     def usage(self, text: str) -> None:
         """Add a usage line; `text` does not include `Usage:`."""
@@ -110,3 +113,19 @@ class Page:
     def text(self) -> str:
         """Return the page as text."""
         return "".join(f"{line.rstrip()}\n" for line in self._lines)
+
+
+def _joined(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a paragraph; those that their author has filled are joined.
+
+    If the next word would have fitted into a line, its end is meant.
+    """
+    width = max(map(len, lines))
+    texts = [lines[0]]
+    for before, line in pairwise(lines):
+        word = line.split(" ", maxsplit=1)[0]
+        if len(f"{before} {word}") <= width:
+            texts.append(line)
+        else:
+            texts[-1] += f" {line}"
+    return texts

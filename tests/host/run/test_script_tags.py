@@ -237,6 +237,9 @@ def test_help_pages_show_the_header(install: Install) -> None:
 # version name to a file.
 #
 #   db local 1.2
+#
+# Short line
+# See https://example.org/a/long/address
 
 # Local comment
 echo "$@"
@@ -256,6 +259,9 @@ Usage of the script:
 Sets the version by writing the version name to a file.
 
   db local 1.2
+
+Short line
+See https://example.org/a/long/address
 
 Notes:
   Defined in {made.root}/commands/local.
