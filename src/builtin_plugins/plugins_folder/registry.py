@@ -15,6 +15,7 @@ Each of the two files has a copy of its last intact state, which is used if the 
 lost. A damaged file never enables a plugin that was disabled.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -161,7 +162,8 @@ class Registry:
     `refused` maps the name of each unusable entry to the reason; the files of such a plugin stay
     untouched. `kept_disabled` has the names of plugins that are disabled because they were, though
     a damaged file no longer says so. `exists` is True if there is a registry file. `is_damaged` is
-    True if a file cannot be read at all; then only plugins with an entry may run.
+    True if a file cannot be read at all; then only plugins with an entry may run. `on_disk` has the
+    content of each file, by its path, when it was read or written last; None for a missing file.
     """
 
     def __init__(
@@ -175,6 +177,7 @@ class Registry:
         self.refused: dict[str, Problem] = {}
         self.entries: dict[str, Entry] = {}
         self.kept_disabled: set[str] = set()
+        self.on_disk: dict[str, str | None] = {}
         for file, item in self._merged(path):
             try:
                 entry = read_entry(item)
@@ -305,7 +308,7 @@ def read_registry(plugins_dir: str, file: str | None = None) -> Registry:
     intact state. Raises HostError for an unusable file.
     """
     if file is not None:
-        return Registry(file, _read(file))
+        return Registry(file, read_values(file))
     shared = _read_file(plugins_dir, REGISTRY)
     personal = _read_file(plugins_dir, LOCAL)
     for failed in (shared.error, personal.error):
@@ -344,24 +347,30 @@ class _File(NamedTuple):
     values: dict[str, Any] | None
     last: dict[str, Any] | None
     error: HostError | None = None
+    on_disk: str | None = None
 
 
 def _read_file(plugins_dir: str, name: str) -> _File:
     """Read a file of the registry; its last intact state replaces it if it is lost or damaged."""
     path, last = os.path.join(plugins_dir, name), None
     with suppress(HostError):
-        last = _read(os.path.join(plugins_dir, LAST[name]))
+        last = read_values(os.path.join(plugins_dir, LAST[name]))
     try:
-        values = _read(path)
+        values = read_values(path)
     except HostError as error:
         return _File(path, last, last, error)
     if values is None and os.path.lexists(path):
         dangling = PluginError(Problem(path, "links to a file that does not exist"))
         return _File(path, last, last, dangling)
-    return _File(path, last if values is None else values, last)
+    return _File(path, last if values is None else values, last, on_disk=as_text(values))
 
 
-def _read(path: str) -> dict[str, Any] | None:
+def as_text(values: dict[str, Any] | None) -> str | None:
+    """Return the content of a registry file in one form, to compare it; None if it is missing."""
+    return None if values is None else json.dumps(values)
+
+
+def read_values(path: str) -> dict[str, Any] | None:
     """Return the content of a registry file, or None if it does not exist. Raises HostError."""
     try:
         values = read_object(path)
@@ -380,6 +389,7 @@ def _read(path: str) -> dict[str, Any] | None:
 def _combined(shared: _File, personal: _File) -> Registry:
     """Return the registry of both files; a damaged entry does not enable what was disabled."""
     registry = Registry(shared.path, shared.values, personal.values)
+    registry.on_disk = {file.path: file.on_disk for file in (shared, personal)}
     before = Registry(shared.path, shared.last, personal.last)
     # An entry whose name is damaged leaves a plugin without the entry that disabled it.
     lost = {*_lost_names(shared, registry), *_lost_names(personal, registry)}

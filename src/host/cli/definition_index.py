@@ -18,7 +18,7 @@ from host.errors import HostError
 from host.run import definition as definition_files
 from host.run import own_content
 from host.run.definition import SYSTEM_OS, Definition
-from host.run.lock import checksum, stamp, stamp_numbers
+from host.run.lock import SLOWEST_CLOCK, checksum, stamp, stamp_numbers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
     from host.run.installation import OpenInstallation
 
-_SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
 FORMAT = f"cli-host index 15 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
@@ -45,7 +44,7 @@ class DefinitionIndex:
         code = stamp(os.path.dirname(definition_files.__file__))
         self._key = f"{installation.key}\n{SYSTEM_OS}\n{code}"
         self._paths = installation.indexes
-        self._settled = (now or time.time_ns()) - _SLOWEST_CLOCK
+        self._settled = (now or time.time_ns()) - SLOWEST_CLOCK
         self._items = self._read()
         self._has_changed = False
 

@@ -2,25 +2,45 @@
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
-from host.run.lock import FORMAT, Lock, checksum, stamp
+from host.run.lock import FORMAT, SLOWEST_CLOCK, Lock, checksum, stamp
 from host.run.replace_file import replace
 
+_SECOND = 1_000_000_000  # in ns
 _CLOCK_GRAIN = 0.02  # seconds; the kernel's clock for file times ticks every 4 to 10 ms
 
 
 def write_lock(paths: Iterable[str], key: str, lock: Lock) -> None:
     """Write `lock` atomically to the first writable one of `paths`.
 
-    Nothing is written if a file on which the lock depends has changed meanwhile. Readers whose key
-    differs from `key` ignore the written lock.
+    Nothing is written if a file on which the lock depends has changed meanwhile, or may change
+    without a new stamp. Readers whose key differs from `key` ignore the written lock.
     """
+    if not is_settled(lock.stamps, time.time_ns()):
+        return
     content = _content_of(lock, key)
     time.sleep(_CLOCK_GRAIN)  # let the file clock tick, so that every later change alters a stamp
     if any(stamp(path) != then for path, then in lock.stamps.items()):
         return
     any(replace(path, content) for path in paths)
+
+
+def is_settled(stamps: Mapping[str, str], now: int) -> bool:
+    """Return whether every later change of these files changes its stamp; `now` is in ns.
+
+    Some file systems store times in whole seconds (ext2 with small inodes, NFS) or in steps of two
+    (FAT). A file there may change once more with the same times, so it must rest first. Runs query
+    the plugins until then. A time in whole seconds is a matter of luck elsewhere, one in a billion.
+    """
+    for text in stamps.values():
+        if not text:
+            continue
+        modified, changed, *_ = map(int, text.split())
+        is_coarse = changed % _SECOND == 0
+        if is_coarse and max(modified, changed) > now - SLOWEST_CLOCK:
+            return False
+    return True
 
 
 def _content_of(lock: Lock, key: str) -> bytes:

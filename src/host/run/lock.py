@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 FORMAT = b"cli-host lock 15 "
+SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
 

@@ -10,7 +10,11 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.plugins.reconcile import exclusive, write_registry
+from builtin_plugins.administration.plugins.reconcile import (
+    exclusive,
+    restore_registry,
+    write_registry,
+)
 from builtin_plugins.plugins_folder.registry import (
     Entry,
     is_plugin_name,
@@ -194,3 +198,38 @@ def test_one_at_a_time(tmp_path: Path) -> None:
         exclusive(str(tmp_path)),
     ):
         pass
+
+
+def test_what_nobody_changed_is_not_written(tmp_path: Path) -> None:
+    """An edit between the reading and the writing of a run stays."""
+    path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
+    registry = read_registry(str(tmp_path))
+    edited = json.dumps({"version": "1.0.0", "plugins": []})
+    Path(path).write_text(edited)
+    write_registry(str(tmp_path), registry)
+    assert Path(path).read_text() == edited
+
+
+@pytest.mark.parametrize("edited", ['{"version": "1.0.0", "plugins": []}', None, "garbage"])
+def test_a_change_by_another_program_is_not_overwritten(tmp_path: Path, edited: str | None) -> None:
+    path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
+    registry = read_registry(str(tmp_path))
+    registry.drop("acme")
+    Path(path).unlink()
+    if edited is not None:
+        Path(path).write_text(edited)
+    with pytest.raises(HostError) as raised:
+        write_registry(str(tmp_path), registry)
+    assert path in str(raised.value)
+    assert (Path(path).read_text() if Path(path).exists() else None) == edited
+
+
+def test_an_undo_writes_the_earlier_state(tmp_path: Path) -> None:
+    path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
+    before = read_registry(str(tmp_path))
+    changed = read_registry(str(tmp_path))
+    changed.drop("acme")
+    write_registry(str(tmp_path), changed)
+    assert json.loads(Path(path).read_text())["plugins"] == []
+    restore_registry(str(tmp_path), before)
+    assert json.loads(Path(path).read_text())["plugins"] == [FULL]

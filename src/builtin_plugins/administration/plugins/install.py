@@ -6,7 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.reconcile import now, write_registry
+from builtin_plugins.administration.plugins.reconcile import (
+    now,
+    restore_registry,
+    write_registry,
+)
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction, locked_registry
 from builtin_plugins.administration.questions import ask_to_continue
@@ -126,7 +130,7 @@ def remove(entry: Entry, tx: Transaction) -> str:
     source.prepare_removal(tx)
     with locked_registry(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
-            undo.callback(write_registry, tx.plugins_dir, read_registry(tx.plugins_dir))
+            undo.callback(restore_registry, tx.plugins_dir, read_registry(tx.plugins_dir))
             registry.put(there.replaced(unfinished=True))
             write_registry(tx.plugins_dir, registry)
         kept = source.remove(tx, undo)

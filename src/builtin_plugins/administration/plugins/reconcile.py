@@ -29,13 +29,15 @@ from builtin_plugins.plugins_folder.registry import (
     REGISTRY,
     SCHEMA,
     Registry,
+    as_text,
     is_plugin_name,
     local_path,
     read_registry,
+    read_values,
     registry_path,
 )
 from builtin_plugins.store.versions import remove_abandoned
-from host import HostError, OperationError, PluginError
+from host import HostError, OperationError, PluginError, Problem
 from host.run.importing import complete_import_path
 
 REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
@@ -157,21 +159,48 @@ def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
 
 
 def write_registry(plugins_dir: str, registry: Registry) -> None:
-    """Write the registry to its files; the caller holds the lock on `plugins/`. Raises OSError.
+    """Write the registry's files that have changed; the caller holds the lock on `plugins/`.
 
     A registry.json that is a symbolic link stays one, so that a team can share the target. The
     local registry, if there is one, is written last: an entry that moves to the shared registry is
     then always in one of the two registries. A copy of each file is used if the file is damaged
-    later.
+    later. Raises OSError, and OperationError if an editor or git has changed a file since it was
+    read.
     """
     if registry.exists or registry.values["plugins"]:
-        _write(os.path.realpath(registry_path(plugins_dir)), registry.values)
+        _write_changed(registry, registry_path(plugins_dir), registry.values)
         with suppress(OSError):  # only a copy
             _write(os.path.join(plugins_dir, LAST[REGISTRY]), registry.values)
     if registry.local is not None:
-        _write(local_path(plugins_dir), registry.local)
+        _write_changed(registry, local_path(plugins_dir), registry.local)
         with suppress(OSError):
             _write(os.path.join(plugins_dir, LAST[LOCAL]), registry.local)
+
+
+def restore_registry(plugins_dir: str, registry: Registry) -> None:
+    """Write an earlier state of the registry, to undo a change. Raises OSError and OperationError.
+
+    The caller holds the lock on `plugins/`.
+    """
+    for path in (registry_path(plugins_dir), local_path(plugins_dir)):
+        registry.on_disk[path] = as_text(read_values(path))
+    write_registry(plugins_dir, registry)
+
+
+def _write_changed(registry: Registry, path: str, values: dict[str, Any]) -> None:
+    """Write a file of the registry if its content has changed since it was read.
+
+    Not even a run that builds the lock may write what it read before: an edit or a `git pull`
+    between the two would be lost.
+    """
+    new, old = as_text(values), registry.on_disk.get(path)
+    if new == old:
+        return
+    if as_text(read_values(path)) != old:
+        what = "another program has changed this file meanwhile, so nothing was changed"
+        raise OperationError(Problem(path, what, "run the command again"))
+    _write(os.path.realpath(path), values)
+    registry.on_disk[path] = as_text(read_values(path))
 
 
 def _write(path: str, values: dict[str, Any]) -> None:

@@ -161,11 +161,12 @@ def test_a_large_preview_is_grouped(install: Install, tmp_path: Path) -> None:
     lines = plugin(install(), "add", str(source), *options).stdout.splitlines()
     assert lines[1:4] == ["commands: 80", "    a    20 commands", "    b    20 commands"]
     assert lines[31] == "    c27  Do it"
-    assert lines[32:36] == [
+    assert lines[32:37] == [
         "    and 12 more commands",
         "files that are not commands: 12",
         "    its name does not begin with x-: "
         "y00, y01, y02, y03, y04, y05, y06, y07, y08, y09 and 2 more",
+        "folders that a run appends to PATH: .",
         "to see everything, add --verbose",
     ]
     verbose = plugin(install(), "add", str(source), *options, "--verbose").stdout
