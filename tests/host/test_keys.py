@@ -114,6 +114,8 @@ def object_with(kind: str, /, **values: Any) -> dict[str, Any]:
         return {**made, "name": "--force"}
     if kind == "argument" and "passthrough" in values:
         return {**made, "name": "files..."}
+    if "schema" in values:
+        return {**made, "output": "json"}
     return made
 
 
