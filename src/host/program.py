@@ -188,6 +188,20 @@ class Program:
         command = self.find(words)
         return command, list(words[len(command.words) :])
 
+    def candidates(self, words: Sequence[str], current: str = "") -> list[tuple[str, str]]:
+        """Return the candidates that Tab offers for the word after `words`, with descriptions.
+
+        `current` is the beginning of that word. As with Tab, nothing but the program in the key
+        `complete` or `choices` of the argument runs. File names are not among the candidates::
+
+            [word for word, description in program.candidates(("deploy", "app"), "pro")]
+        """
+        from host.cli.completion import Completer
+
+        completer = Completer(self._session.installation, self._session.lock)
+        offered = completer.words(list(words), current).candidates
+        return [(word, about) for word, about in offered if word.startswith(current)]
+
     def arguments(self, command: Command, args: Sequence[str]) -> dict[str, str]:
         """Return the `ARG_…` variables of the command's declared arguments, parsed from `args`.
 

@@ -135,6 +135,8 @@ class Assistant:
         self.asked = asked
         self.answer = "accept"
         self.progress: list[str] = []  # of the most recent call
+        self.logged: list[str] = []
+        self.messages: list[Any] = []
 
     def tools(self) -> dict[str, types.Tool]:
         return {tool.name: tool for tool in self.portal.call(self.client.list_tools).tools}
@@ -160,10 +162,16 @@ class Assistant:
 
 @contextmanager
 def connected(
-    cli: Cli, mode: str, *options: str, asks: bool = True, log: Any = None
+    cli: Cli, mode: str, *options: str, asks: bool = True, log_level: Any = None
 ) -> Iterator[Assistant]:
     """Connect the SDK's client to a new server, with the protocol version `mode`."""
     asked: list[str] = []
+
+    async def heard(message: Any) -> None:
+        assistant.messages.append(message)
+
+    async def logged(params: types.LoggingMessageNotificationParams) -> None:
+        assistant.logged.append(f"{params.logger} {params.level}: {params.data}")
 
     async def elicit(_: Any, params: Any) -> types.ElicitResult:
         asked.append(params.message)
@@ -172,7 +180,14 @@ def connected(
     server = StdioServerParameters(
         command=cli.file, args=["mcp", "serve", *options], env=cli.environ, cwd=cli.home
     )
-    client = Client(server, mode=MODES[mode], elicitation_callback=elicit if asks else None)
+    client = Client(
+        server,
+        mode=MODES[mode],
+        elicitation_callback=elicit if asks else None,
+        message_handler=heard,
+        logging_callback=logged,
+        log_level=log_level if mode == "2026-07-28" else None,
+    )
     with start_blocking_portal() as portal, portal.wrap_async_context_manager(client):
         assistant = Assistant(portal, client, asked)
         yield assistant

@@ -82,6 +82,7 @@ def _serve(
     """Serve until the client disconnects, then exit; after a signal, die by the same signal."""
     import anyio  # importing anyio and the SDK takes half a second, so the guard starts first
 
+    from cli_host_mcp.resources import Resources
     from cli_host_mcp.runs import Limits, Runner
     from cli_host_mcp.server import Tools, serve, threads_for
 
@@ -91,7 +92,8 @@ def _serve(
         max_output, timeout, jobs = limited
         threads_for(jobs)
         limits = Limits(max_output, timeout)
-        tools = Tools(offer, Runner(guard, limits), limits, jobs)
+        resources = Resources(offer, program.name)
+        tools = Tools(offer, resources, Runner(guard, limits), limits, jobs)
         return await serve(program, tools, instructions)
 
     number = anyio.run(main)

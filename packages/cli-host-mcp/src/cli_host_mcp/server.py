@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import signal
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeAlias, cast
@@ -12,13 +13,16 @@ import anyio
 import anyio.to_thread
 from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
-from mcp.server.lowlevel import Server
+from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from cli_host_mcp.asking import Asking
 from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
 from cli_host_mcp.problem import CallError, SecretsUnknownError
+from cli_host_mcp.resources import Resources, limited
 from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
 from cli_host_mcp.structured import OutputError, structured
 from cli_host_mcp.wire import Wire
@@ -26,6 +30,9 @@ from host import HostError, Program, Variable, declared_secrets, printable
 
 _MOST_WAITING = 64  # maximum number of waiting calls, in addition to the running ones
 _LAST_ANSWERS = 1.0  # seconds that a disconnecting client gets to read the last answers
+_MOST_STREAMS = 8  # subscriptions of one client
+_NOT_FOUND = -32002  # in the protocol of 2025, for a resource that does not exist
+_WATCH = 2.0  # seconds between two looks for changed definitions
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _Params: TypeAlias = types.CallToolRequestParams
@@ -35,8 +42,15 @@ _Result: TypeAlias = types.CallToolResult | types.InputRequiredResult
 class Tools:
     """Answers the requests of a client; at most `jobs` calls run at once, and the others wait."""
 
-    def __init__(self, offer: Offer, runner: Runner, limits: Limits, jobs: int) -> None:
+    def __init__(
+        self, offer: Offer, resources: Resources, runner: Runner, limits: Limits, jobs: int
+    ) -> None:
         self._offer = offer
+        self._resources = resources
+        self._listed: list[dict[str, Any]] | None = None  # what the client knows
+        self._sessions: list[Any] = []  # of the protocol of 2025, which notifies a session
+        self._log_level: types.LoggingLevel | None = None
+        self.bus = InMemorySubscriptionBus()
         self._runner = runner
         self._limits = limits
         self._jobs = jobs
@@ -47,8 +61,74 @@ class Tools:
     async def list(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        tools = [types.Tool.model_validate(one) for one in self._offer.tools()]
+        self._listed = self._offer.tools()
+        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            self._sessions = [ctx.session]
+        tools = [types.Tool.model_validate(tool) for tool in self._listed]
         return types.ListToolsResult(tools=tools)
+
+    async def watch(self) -> None:
+        """Tell the client when its list of tools is outdated: a definition changed or vanished."""
+        while True:
+            await anyio.sleep(_WATCH)
+            if self._listed is None:
+                continue
+            try:
+                now = await anyio.to_thread.run_sync(self._offer.tools, abandon_on_cancel=True)
+            except HostError:
+                continue  # the installation is being changed
+            if now != self._listed:
+                self._listed = now
+                await self.bus.publish(ToolsListChanged())
+                for session in self._sessions:
+                    await session.send_tool_list_changed()
+
+    async def list_resources(
+        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        found = [types.Resource.model_validate(one) for one in self._resources.listed()]
+        return types.ListResourcesResult(resources=found)
+
+    async def list_templates(
+        self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        found = [types.ResourceTemplate.model_validate(one) for one in self._resources.templates()]
+        return types.ListResourceTemplatesResult(resource_templates=found)
+
+    async def read_resource(
+        self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        uri = str(params.uri)
+        try:
+            content = await anyio.to_thread.run_sync(self._resources.read, uri)
+        except HostError as failure:
+            is_modern = ctx.protocol_version in MODERN_PROTOCOL_VERSIONS
+            code = types.INVALID_PARAMS if is_modern else _NOT_FOUND
+            raise MCPError(code, printable(str(failure)), {"uri": uri}) from None
+        text = types.TextResourceContents(uri=uri, mime_type=content.mime_type, text=content.text)
+        return types.ReadResourceResult(contents=[text])
+
+    async def complete(
+        self, ctx: ServerRequestContext[Any], params: types.CompleteRequestParams
+    ) -> types.CompleteResult:
+        others = (params.context.arguments if params.context else None) or {}
+        asked = params.argument
+        try:
+            values = await anyio.to_thread.run_sync(
+                self._resources.completed, asked.name, asked.value, others
+            )
+        except HostError:
+            values = []  # of a command that is not offered
+        some, total = limited(values)
+        completion = types.Completion(values=some, total=total, has_more=total > len(some))
+        return types.CompleteResult(completion=completion)
+
+    async def set_log_level(
+        self, ctx: ServerRequestContext[Any], params: types.SetLevelRequestParams
+    ) -> types.EmptyResult:
+        """Remember the level of a client with the protocol of 2025."""
+        self._log_level = params.level
+        return types.EmptyResult()
 
     async def call(self, ctx: ServerRequestContext[Any], params: _Params) -> _Result:
         """Carry out a call. Raises MCPError for an unknown tool; other errors are in the result."""
@@ -88,8 +168,12 @@ class Tools:
             if required:
                 return required
 
+        logs = self._logs(ctx)
+
         async def progress(number: int, line: str) -> None:
             await ctx.session.report_progress(number, message=line)
+            if logs:
+                await ctx.session.send_log_message("info", line, call.command.words[-1])
 
         def hidden(variables: Mapping[str, Variable]) -> set[str]:
             return secrets_of(variables, declared_secrets(call.command.definition, variables))
@@ -101,18 +185,43 @@ class Tools:
             _add_data(result, call, ending)
         return result
 
+    def _logs(self, ctx: ServerRequestContext[Any]) -> bool:
+        """Return whether the client asked for log messages.
+
+        With the protocol of 2026, each request asks, and the session knows it.
+        """
+        if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
+            return True
+        return self._log_level in ("debug", "info")
+
+
+def server_of(program: Program, tools: Tools, instructions: str) -> Server[Any]:
+    """Return the SDK's server, which answers all requests with `tools`."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # clients of 2025 still use what the SDK calls deprecated
+        server: Server[Any] = Server(
+            program.name,
+            version=program.version,
+            instructions=instructions,
+            on_list_tools=tools.list,
+            on_call_tool=tools.call,
+            on_list_resources=tools.list_resources,
+            on_list_resource_templates=tools.list_templates,
+            on_read_resource=tools.read_resource,
+            on_completion=tools.complete,
+            on_set_logging_level=tools.set_log_level,
+            on_subscriptions_listen=ListenHandler(tools.bus, max_subscriptions=_MOST_STREAMS),
+        )
+    warnings.simplefilter("ignore")  # each log message would warn, too
+    return server
+
 
 async def serve(program: Program, tools: Tools, instructions: str) -> int:
     """Serve until the client disconnects; return the signal that stopped the server, or 0."""
     ended_by = 0
     wire = Wire(program.messages.warn)
-    server: Server[Any] = Server(
-        program.name,
-        version=program.version,
-        instructions=instructions,
-        on_list_tools=tools.list,
-        on_call_tool=tools.call,
-    )
+    server = server_of(program, tools, instructions)
+    changes = NotificationOptions(tools_changed=True)
     _log_in_one_line(program)
 
     async with anyio.create_task_group() as tasks:
@@ -128,11 +237,11 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
             await wire.gone.wait()
             tasks.cancel_scope.cancel()
 
-        for task in (end_on_signal, end_without_client, wire.drain):
+        for task in (end_on_signal, end_without_client, wire.drain, tools.watch):
             tasks.start_soon(task)
         ends = cast("Any", wire)
         async with stdio_server(stdin=ends, stdout=ends) as (reading, writing):
-            await server.run(reading, writing, server.create_initialization_options())
+            await server.run(reading, writing, server.create_initialization_options(changes))
         with anyio.move_on_after(_LAST_ANSWERS):
             await wire.empty()
         tasks.cancel_scope.cancel()

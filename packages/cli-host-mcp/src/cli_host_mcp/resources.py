@@ -1,0 +1,163 @@
+"""What a client can read and complete: the list of commands, their help pages, and candidates.
+
+All of it is about the offered commands only, as the tools are.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote, unquote
+
+from cli_host_mcp.arguments import key_of
+from cli_host_mcp.offer import Offer, caller_environment
+from cli_host_mcp.output import escaped
+from cli_host_mcp.problem import CallError, closest
+from cli_host_mcp.toolbox import strongest_effects, tool_name
+from host import Command, Program, printable
+
+_MOST_VALUES = 100  # the limit of a completion in the protocol
+_HELP_SECONDS = 20.0
+_JSON = "application/json"
+_TEXT = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The text of a resource and its type."""
+
+    text: str
+    mime_type: str
+
+
+class Resources:
+    """The resources of an offer: `PROGRAM://commands` and `PROGRAM://help/WORDS…`."""
+
+    def __init__(self, offer: Offer, program: str) -> None:
+        self._offer = offer
+        self._program = program
+        self._scheme = scheme_of(program)
+
+    def listed(self) -> list[dict[str, Any]]:
+        """Return the resources as JSON objects; the help pages are in a template."""
+        commands = {
+            "uri": f"{self._scheme}://commands",
+            "name": "commands",
+            "title": f"The commands of {printable(self._program)}",
+            "mimeType": _JSON,
+        }
+        return [commands]
+
+    def templates(self) -> list[dict[str, Any]]:
+        """Return the templates; the last one serves the completion of arguments."""
+        return [
+            {
+                "uriTemplate": f"{self._scheme}://help/{{words}}",
+                "name": "help",
+                "title": "The help page of a command; / separates its words",
+                "mimeType": _TEXT,
+            },
+            {
+                "uriTemplate": f"{self._scheme}://candidates/{{words}}/{{argument}}/{{value}}",
+                "name": "candidates",
+                "title": "Values of an argument that begin with `value`, as Tab offers them",
+                "mimeType": _JSON,
+            },
+        ]
+
+    def read(self, uri: str) -> Content:
+        """Return a resource. Raises CallError if there is none with this address."""
+        kind, _, rest = uri.removeprefix(f"{self._scheme}://").partition("/")
+        parts = [unquote(part) for part in rest.split("/")] if rest else []
+        if uri.startswith(f"{self._scheme}://"):
+            if kind == "commands" and not parts:
+                return Content(self._commands(), _JSON)
+            if kind == "help" and parts:
+                return Content(self._help(self._found(" ".join(parts))), _TEXT)
+            if kind == "candidates" and len(parts) > 1:
+                *words, argument, value = parts
+                names = self._values({"words": " ".join(words), "argument": argument}, value)
+                return Content(json.dumps(names, ensure_ascii=False), _JSON)
+        raise CallError(f"there is no resource {printable(uri[:200])}")
+
+    def completed(self, name: str, value: str, others: Mapping[str, str]) -> list[str]:
+        """Return the candidates for a variable of a template; `others` has the known variables."""
+        if name == "words":
+            words = ["/".join(command.words) for command in self._offer.commands()]
+            return [word for word in words if word.startswith(value)]
+        if name == "argument":
+            command = self._found(others.get("words", ""))
+            keys = [key_of(argument) for argument in command.definition.args]
+            return [key for key in keys if key.startswith(value)]
+        if name == "value":
+            return self._values(others, value)
+        return []
+
+    def _found(self, words: str) -> Command:
+        """Return the offered command with these words; raises CallError."""
+        wanted = words.replace("/", " ").split()
+        commands = {command.words: command for command in self._offer.commands()}
+        command = commands.get(tuple(wanted))
+        if command is None:
+            near = closest(" ".join(wanted), map(" ".join, commands))
+            raise CallError(f"unknown command {printable(words[:100])}{near}")
+        return command
+
+    def _commands(self) -> str:
+        rows = [
+            {
+                "tool": tool_name(command.words, self._program),
+                "words": command.words,
+                "name": command.definition.name,
+                "description": command.definition.description,
+                "effects": strongest_effects(command.definition),
+                "help": f"{self._scheme}://help/{'/'.join(map(quote, command.words))}",
+            }
+            for command in self._offer.commands()
+        ]
+        return escaped(json.dumps({"commands": rows}, indent=1, ensure_ascii=False))
+
+    def _help(self, command: Command) -> str:
+        """Return the page that `PROGRAM help WORDS` prints; the command itself does not run."""
+        program = Program.current()
+        environ = {**caller_environment(), "NO_COLOR": "1"}
+        try:
+            done = program.run(
+                ("help", *command.words),
+                environ=environ,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_HELP_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            raise CallError("the help page took too long") from None
+        return escaped(done.stdout.decode("utf-8", "replace"))
+
+    def _values(self, others: Mapping[str, str], value: str) -> list[str]:
+        command = self._found(others.get("words", ""))
+        arguments = {key_of(argument): argument for argument in command.definition.args}
+        argument = arguments.get(others.get("argument", ""))
+        if argument is None or argument.flag:
+            return []
+        if argument.option:
+            before = [argument.name]
+        else:
+            positional = [key for key, one in arguments.items() if not one.option]
+            earlier = positional[: positional.index(key_of(argument))]
+            before = [others.get(key) or "-" for key in earlier]
+        candidates = Program.current().candidates([*command.words, *before], value)
+        return [word for word, _ in candidates]
+
+
+def limited(values: list[str]) -> tuple[list[str], int]:
+    """Return as many values as one answer may have, and how many there are."""
+    return values[:_MOST_VALUES], len(values)
+
+
+def scheme_of(program: str) -> str:
+    """Return the scheme of the resources' addresses: the program's name in legal characters."""
+    name = "".join(one if one.isalnum() and one.isascii() else "-" for one in program.lower())
+    return name if name[:1].isalpha() else f"cli-{name}"
