@@ -127,6 +127,10 @@ install_package() {
     printf '%s\n' "$output" >&2
     fail "pip could not install the package; its output is above"
   }
+  # `self update` compares this commit with the newest one.
+  if ! git -C "$root" rev-parse --verify --quiet HEAD >"$venv/cli-host-commit" 2>/dev/null; then
+    rm -f -- "$venv/cli-host-commit"
+  fi
 }
 
 is_launcher() { grep -qs 'host.__main__' "$launcher"; }

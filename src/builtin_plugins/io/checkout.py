@@ -126,12 +126,16 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
         if not take_file_lock(descriptor, git.on_wait):
             raise OperationError(f"{git.directory}: another update is in progress", "try again")
         locked = replace(git, held=(descriptor,))
-        _recover(locked, descriptor, own, common)  # from an update that was killed
+        with os_errors_explained(path):
+            _recover(locked, descriptor, own, common)  # from an update that was killed
         _wait_for_locks(git.directory, own, common)
-        os.pwrite(descriptor, record.encode(), 0)
-        os.fsync(descriptor)
         try:
+            with os_errors_explained(path):
+                os.pwrite(descriptor, record.encode(), 0)
+                os.fsync(descriptor)
             yield locked
+            with os_errors_explained(path):
+                os.ftruncate(descriptor, 0)
         except BaseException as failure:
             try:
                 _recover(locked, descriptor, own, common)
@@ -139,7 +143,6 @@ def _changing(git: Git, record: str = "-") -> Iterator[Git]:
                 undone = f"the update could not be undone ({second})"
                 raise OperationError(f"{failure}; {undone}", "run it again") from None
             raise
-        os.ftruncate(descriptor, 0)
     finally:
         os.close(descriptor)
 

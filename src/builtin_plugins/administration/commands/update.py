@@ -17,9 +17,15 @@ from builtin_plugins.administration.plugins.transaction import Transaction, tran
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launcher_of,
+    launchers_in,
     renew_own_files,
 )
-from builtin_plugins.administration.program.shipped_files import is_checkout
+from builtin_plugins.administration.program.origin import (
+    check_updatable,
+    clone_of_program,
+    installed_commit,
+    record_commit,
+)
 from builtin_plugins.administration.program.venv.copy import VenvCopy, check_starts, run_python
 from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.administration.questions import ask_to_continue
@@ -36,35 +42,47 @@ from host.run.installation import Layout
 def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
     """Update this program.
 
-    An installed package is upgraded with pip. A git checkout in which install.sh ran is
-    fast-forwarded and installed again. Your commands, configuration and plugins stay. If
-    anything fails, the old version continues to work.
+    An installed package is upgraded with pip. A git clone in which install.sh ran is
+    fast-forwarded and installed again, wherever the installation is. Your commands, configuration
+    and plugins stay. If anything fails, the old version continues to work.
     """
     launcher = launcher_of(session.layout)
-    now, newest = _versions(session, timeout)
+    clone = clone_of_program()
+    if not (clone or check):
+        check_updatable(session.environ)
+    now, newest = _versions(session, clone, timeout)
     if format == "json":
-        session.show_json({"version": now, "newest": newest})
+        session.show_json({"version": now or None, "newest": newest})
         return
-    session.show_lines(f"{now} is the newest version" if now == newest else f"{now} → {newest}")
+    shown = now or "an unknown version"
+    session.show_lines(f"{now} is the newest version" if now == newest else f"{shown} → {newest}")
     if check:
         return
     with transaction(session, timeout) as tx:
         if now != newest:
             ask_to_continue(session, "Update?", yes, "nothing was changed")
-            change = _update_checkout if is_checkout(session.layout.root) else _update_package
-            change(session.layout, tx)
+            if clone:
+                _update_clone(clone, session.layout, tx)
+            else:
+                _update_package(session.layout, tx)
             session.show_lines("updated")
         elif is_launcher(launcher):  # a killed update or `pipx upgrade` leaves the launcher old
             renew_own_files(launcher, tx.messages.warn)
 
 
-def _versions(session: Session, seconds: float) -> tuple[str, str]:
-    """Return the installed version and the newest one, without changing anything."""
-    environ, root = session.environ, session.layout.root
-    if is_checkout(root):
-        git = Git(root, environ, seconds)
-        now = git("rev-parse", "HEAD").decode().strip()
-        return now[:12], (newer_commit(git) or now)[:12]
+def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
+    """Return the installed version and the newest one, without changing anything.
+
+    A program in a clone has the commit that was installed, which may not be the clone's HEAD; ""
+    means that it is unknown. After a kill, the newest commit is installed, but HEAD is not there.
+    """
+    environ = session.environ
+    if clone:
+        git = Git(clone, environ, seconds)
+        head = git("rev-parse", "HEAD").decode().strip()
+        newest = newer_commit(git) or head
+        installed = installed_commit()
+        return (head if installed == newest else installed)[:12], newest[:12]
     complete_import_path()
     now = str(importlib_metadata.version(OWN_DISTRIBUTION))
     newest = newest_version(Requirement(OWN_DISTRIBUTION), Installer(environ, seconds))
@@ -78,19 +96,20 @@ def _update_package(layout: Layout, tx: Transaction) -> None:
     check_starts(copy.python, "the new version")
     tx.messages.debug("the new version is ready and now replaces the old one")
     with signals_blocked(), undoing() as undo:
-        _swap_in(copy, layout, tx, undo)
+        _swap_in(copy, [launcher_of(layout)], tx, undo)
 
 
-def _update_checkout(layout: Layout, tx: Transaction) -> None:
-    """Update a checkout in which install.sh made a .venv.
+def _update_clone(clone: str, layout: Layout, tx: Transaction) -> None:
+    """Update a clone in which install.sh made a .venv.
 
     The new commit is installed into a copy of .venv; the copy is swapped in, then the files are
     fast-forwarded. If the process is killed in between, the new program runs with the old files
     until the next update, which also updates the files.
     """
-    git = tx.git(layout.root)
+    git = tx.git(clone)
     _, old, new = fetch_newest(git)
-    check_fast_forward(git, old, new)
+    if old != new:
+        check_fast_forward(git, old, new)
     copy = tx.copy_venv()
     sdist = os.path.join(tx.area, "source.tar.gz")
     git("archive", "--prefix=source/", f"--output={sdist}", new)
@@ -99,27 +118,28 @@ def _update_checkout(layout: Layout, tx: Transaction) -> None:
     copy.change(tx.installer, "install", *whole, sdist)
     copy.change(tx.installer, "install", sdist)
     check_starts(copy.python, "the new version")
+    record_commit(copy.path, new)
+    launchers = [launcher_of(layout), *launchers_in(os.path.join(clone, "core"))]
     with signals_blocked(), undoing() as undo:
-        _swap_in(copy, layout, tx, undo)
-        fast_forward(git, old, new)
+        _swap_in(copy, list(dict.fromkeys(launchers)), tx, undo)
+        if old != new:
+            fast_forward(git, old, new)
 
 
-def _swap_in(copy: VenvCopy, layout: Layout, tx: Transaction, undo: ExitStack) -> None:
-    """Swap in the new environment, and make the new version update its own files.
+def _swap_in(copy: VenvCopy, launchers: list[str], tx: Transaction, undo: ExitStack) -> None:
+    """Swap in the new environment, and make the new version update the launchers' own files.
 
     The new version is run as a command, because this version can rely only on the new one's command
     line, not on its Python code.
     If the process is killed, the next update finishes the work. Raises OSError or OperationError.
     """
     copy.swap(undo)
-    path = launcher_of(layout)
-    if not is_launcher(path):
-        return
-    with open(path, "rb") as file:
-        undo.callback(write_file, path, file.read())
-    failing = f"{path}: cannot be updated"
-    warnings = run_python(
-        sys.executable, "host", "--safe", "self", "launcher", path, failing=failing
-    )
-    for line in warnings.splitlines():
-        tx.messages.warn(line)
+    for path in filter(is_launcher, launchers):
+        with open(path, "rb") as file:
+            undo.callback(write_file, path, file.read())
+        failing = f"{path}: cannot be updated"
+        warnings = run_python(
+            sys.executable, "host", "--safe", "self", "launcher", path, failing=failing
+        )
+        for line in warnings.splitlines():
+            tx.messages.warn(line)

@@ -181,8 +181,13 @@ def test_a_checkout_fast_forwards(
     subprocess.run(install, env={**environ, **offline}, check=True, capture_output=True)
     made = Made(checkout, checkout / "core/cli", home, offline)
     made.write({"commands/own/hi/main.sh": "echo own", "config/settings.conf": "A=1\n"})
+    made.run("own", "hi")
     first = repository.git("rev-parse", "HEAD")
     assert made.run("self", "update").stdout == f"{first[:12]} is the newest version\n"
+    # The installation may be elsewhere: the program that runs is updated, from where it came.
+    elsewhere = tmp_path / "elsewhere"
+    assert made.run("self", "init", str(elsewhere), "--name", "acme").status == 0
+    made = Made(elsewhere, elsewhere / "core/acme", home, offline)
     _set_version(remote, "0.2.0")
     second = repository.commit({"commands/demo/fresh/main.sh": "echo fresh\n"}, ("LICENSE",))
     said = f"{first[:12]} → {second[:12]}\n"
@@ -202,6 +207,11 @@ def test_a_checkout_fast_forwards(
     assert _version(checkout / ".venv/bin/python") == "0.2.0"
     assert (checkout / "config/settings.conf").read_text() == "A=1\n"
     assert made.run("demo", "hello", "Ada").stdout == "Hello, Ada!\n"
+    # What is installed is compared, not only the clone's HEAD.
+    (checkout / ".venv/cli-host-commit").write_text(f"{first}\n")
+    assert made.run("self", "update", "--check").stdout == said
+    assert _update(made).stdout == f"{said}updated\n"
+    assert made.run("self", "update").stdout == f"{second[:12]} is the newest version\n"
     third = repository.commit({"src/host/__main__.py": "def broken(:\n"})
     failed = _update(made)
     assert failed.status == 1

@@ -1,0 +1,96 @@
+"""Where the program that runs comes from: a clone, an index, a package manager or a single file."""
+
+import os
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import importlib_metadata
+
+import host
+from builtin_plugins.administration.program.shipped_files import is_checkout
+from builtin_plugins.io.bounded_call import bounded_call
+from builtin_plugins.io.files.atomic import write_file
+from host import OperationError, find_program
+from host.hook_marker import OWN_DISTRIBUTION
+from host.run.importing import complete_import_path
+
+_COMMIT = "cli-host-commit"  # the file in a clone's environment with the commit it was made of
+_SECONDS = 20.0  # for a question to a package manager
+
+# A question "which package has this file", and the command that updates the package.
+_MANAGERS = (
+    (("dpkg-query", "--search"), "sudo apt-get install --only-upgrade {0}"),
+    (("rpm", "--query", "--queryformat", "%{NAME}", "--file"), "sudo dnf upgrade {0}"),
+    (("pacman", "--query", "--quiet", "--owns"), "sudo pacman -S {0}"),
+    (("apk", "info", "--quiet", "--who-owns"), "sudo apk upgrade {0}"),
+)
+# A directory in the program's path, and the command that updates the program.
+_STORES = {"/nix/store/": "nix profile upgrade cli-host", "/Cellar/": "brew upgrade cli-host"}
+
+
+def clone_of_program() -> str:
+    """Return the clone whose .venv runs this program, made by install.sh, or ""."""
+    clone, name = os.path.split(sys.prefix)
+    return clone if name == ".venv" and is_checkout(clone) else ""
+
+
+def installed_commit() -> str:
+    """Return the commit from which the clone's environment was made, or "" if that is unknown."""
+    with suppress(OSError, ValueError):
+        return Path(sys.prefix, _COMMIT).read_text(encoding="ascii").strip()
+    return ""
+
+
+def record_commit(environment: str, commit: str) -> None:
+    """Record that an environment of a clone was made from `commit`. Raises OSError."""
+    write_file(os.path.join(environment, _COMMIT), f"{commit}\n")
+
+
+def check_updatable(environ: Mapping[str, str]) -> None:
+    """Raise OperationError if another program has to update this one; the error names it."""
+    file = host.__file__
+    if archive := archive_of(file):
+        what = f"{archive}: a program in a single file cannot update itself"
+        raise OperationError(what, "replace it by the file of the newer version")
+    complete_import_path()
+    distribution = importlib_metadata.distribution(OWN_DISTRIBUTION)
+    command = _command_of_owner(file, environ)
+    installer = (distribution.read_text("INSTALLER") or "pip").strip()
+    if not command and installer == "conda":
+        command = "conda update cli-host"
+    if not command and installer not in ("pip", "uv"):
+        raise OperationError(
+            f"{sys.prefix}: {installer} installed this program",
+            f"update it with {installer}",
+        )
+    if command:
+        raise OperationError(f"{file}: a package manager installed this program", command)
+
+
+def archive_of(path: str) -> str:
+    """Return the file that contains the module at `path`, such as a zipapp, or ""."""
+    above = os.path.dirname(path)
+    while above != os.path.dirname(above):
+        if os.path.isfile(above):
+            return above
+        above = os.path.dirname(above)
+    return ""
+
+
+def _command_of_owner(path: str, environ: Mapping[str, str]) -> str:
+    """Return the command of the package manager that installed the file at `path`, or ""."""
+    for part, command in _STORES.items():
+        if part in path:
+            return command
+    for question, command in _MANAGERS:
+        if find_program(question[0], environ) is None:
+            continue
+        with suppress(OperationError, OSError):
+            answer = bounded_call([*question, path], environ, _SECONDS, question[0])
+            # dpkg prints "PACKAGE: PATH"; the others print only the package.
+            package = answer.stdout.decode("utf-8", "replace").partition(":")[0].strip()
+            if not answer.status and package:
+                return command.format(package.split()[0])
+    return ""
