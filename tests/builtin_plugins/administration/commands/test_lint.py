@@ -577,3 +577,25 @@ def written(directory: Path, text: str) -> str:
     file = directory / f"{len(text)}.json"
     file.write_text(text)
     return str(file)
+
+
+def test_an_undefined_name_in_a_value_of_a_file(install):
+    """A name that only a later line defines is undefined; one with a default is not."""
+    text = (
+        "A=$NOWHERE/x\nB=${OTHER:-default}\nC='$SINGLE'\nD=$A$HOME$FROM_SETTINGS$LATER\nLATER=1\n"
+    )
+    made = install(
+        {
+            "config/settings.conf": "FROM_SETTINGS=1\n",
+            "commands/a/b/command.json": command(env_files=[".env"]),
+            "commands/a/b/main.sh": "#!/bin/sh\n",
+            "commands/a/b/.env": text,
+        }
+    )
+    lines = made.run("self", "lint").stdout.splitlines()
+    found = [line for line in lines if "is not defined" in line]
+    assert len(found) == 2, lines
+    assert ".env:1:1: " in found[0]
+    assert "$NOWHERE is not defined" in found[0]
+    assert ".env:4:" in found[1]
+    assert "$LATER is not defined" in found[1]

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding
@@ -90,7 +90,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
     problems: list[Problem] = []
-    reader = SourceReader((), definition, layers, problems.append, schemes)
+    reader = _LintReader((), definition, layers, problems.append, schemes)
     try:
         for source in _SOURCES:
             reader.read(source)
@@ -99,15 +99,43 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     yield from (Finding("variables", one) for one in problems)
     texts = [("env_files", text) for text in definition.env_files]
     if not (layers.missing or layers.unasked):  # otherwise, unread files may define the names
+        yield from (Finding("variables", one) for one in reader.undefined)
         texts += [(f"envs.{name}", text) for name, text in definition.envs.items()]
     for key, text in texts:
-        names: dict[str, None] = {}
-        expand(text, names.setdefault)
-        for name in names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}:
-            if layers.get(name) is None and from_system(name) is None:
-                what = f"${name} is not defined"
-                remedy = f'add it to "required_envs", or write ${{{name}:-}} if it may be unset'
-                yield Finding("variables", Problem(definition.file, what, remedy, key))
+        for name in _undefined_names(text, definition, layers):
+            yield Finding("variables", _undefined(name, definition.file, key))
+
+
+class _LintReader(SourceReader):
+    """Reads the variables, and collects the undefined names in the values of `.env` files."""
+
+    undefined: tuple[Problem, ...] = ()
+
+    def expanded(
+        self,
+        text: str,
+        path: str,
+        key: str,
+        line: int = 0,
+        on_warning: Callable[[Problem], None] | None = None,
+    ) -> str:
+        if line:  # a value in a file; the others are checked when all variables are known
+            for name in _undefined_names(text, self.definition, self.layers):
+                self.undefined += (_undefined(name, path, key, line),)
+        return super().expanded(text, path, key, line, on_warning)
+
+
+def _undefined_names(text: str, definition: Definition, layers: Layers) -> list[str]:
+    """Return the variables in `text` that nothing defines, sorted, except those with a default."""
+    names: dict[str, None] = {}
+    expand(text, names.setdefault)
+    asked = names.keys() - {*_WITH_DEFAULT.findall(text), *definition.secrets}
+    return [name for name in sorted(asked) if layers.get(name) is None and not from_system(name)]
+
+
+def _undefined(name: str, path: str, key: str, line: int = 0) -> Problem:
+    remedy = f'add it to "required_envs", or write ${{{name}:-}} if it may be unset'
+    return Problem(path, f"${name} is not defined", remedy, key, line)
 
 
 def path_folders(definition: Definition) -> Iterator[Finding]:
