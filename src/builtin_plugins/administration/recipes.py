@@ -21,10 +21,12 @@ class Recipe(NamedTuple):
 
     name        as its tool writes it, such as `db:migrate`
     definition  keys of a command.json: description, args, aliases, group
+    left_out    the reason why it is not imported, or ""
     """
 
     name: str
     definition: dict[str, Any]
+    left_out: str = ""
 
 
 class Tool(NamedTuple):
@@ -89,6 +91,7 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
     aliases = module["aliases"].values()
     for recipe in module["recipes"].values():
         if recipe["private"]:
+            yield Recipe(recipe["namepath"], {}, "private")
             continue
         attributes = [one for one in recipe["attributes"] if isinstance(one, dict)]
         definition = _definition(
@@ -106,7 +109,7 @@ def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a recipe's parameters as the `args` of a command.json, or [] if one is an option.
 
     If `just` computes a default value, the value is unknown here. The argument is then optional
-    and has no default.
+    and has no default. What follows the parameters is passed on, as `just` accepts it.
     """
     if any(one.get("long") or one.get("short") for one in parameters):
         return []
@@ -114,11 +117,16 @@ def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for one in parameters:
         many = one["kind"] != "singular"
         argument = {"name": one["name"] + "..." * many, **_definition(one.get("help"))}
+        if many:
+            argument["passthrough"] = True
         if one["kind"] != "star" and one["default"] is None:
             argument["required"] = True
         elif isinstance(one["default"], str) and not many:
             argument["default"] = one["default"]
         arguments.append(argument)
+    if arguments and "passthrough" not in arguments[-1]:
+        about = "Further recipes and their arguments"
+        arguments.append({"name": "recipes...", "description": about, "passthrough": True})
     return arguments
 
 
@@ -132,8 +140,11 @@ def _task(_path: Path, listing: Any) -> Iterator[Recipe]:
 def _mise(path: Path, listing: Any) -> Iterator[Recipe]:
     """Yield the tasks of `mise tasks ls --json` that are defined below the file's directory."""
     for task in listing:
-        if path.parent in Path(task["source"]).resolve().parents and not task["hide"]:
-            yield Recipe(task["name"], _definition(task["description"], aliases=task["aliases"]))
+        if path.parent not in Path(task["source"]).resolve().parents:
+            continue
+        reason = "hidden" if task["hide"] else ""
+        definition = _definition(task["description"], aliases=task["aliases"])
+        yield Recipe(task["name"], definition, reason)
 
 
 def _npm(_path: Path, text: str) -> Iterator[Recipe]:
@@ -142,34 +153,73 @@ def _npm(_path: Path, text: str) -> Iterator[Recipe]:
         yield Recipe(name, _definition(script))
 
 
-_RULE = re.compile(r"^(?P<targets>[^\s#:=%$][^#:=%$]*?)\s*::?(?!=)(?P<rest>.*)$")
+_RULE = re.compile(r"^(?P<targets>[^\s#:=][^#:=]*?)\s*&?::?(?!=)(?P<rest>.*)$")
+_VARIABLE = re.compile(r"\s*((export|override|private)\s+)*[\w.-]+\s*(\?|\+|!|:{1,3})?=")
+_KEYWORDS = (  # first words of lines that are not rules
+    *("ifeq", "ifneq", "ifdef", "ifndef", "else", "endif", "include", "-include", "sinclude"),
+    *("vpath", "export", "unexport", "override", "undefine"),
+)
+_DEFINE = re.compile(r"\s*((export|override)\s+)*define\b")
 _DOCUMENTED = re.compile(r"##+\s*(?P<text>.*)")
 
 
 def _make(_path: Path, text: str) -> Iterator[Recipe]:
-    r"""Yield the targets in the text of a Makefile, except files that `make` builds.
+    r"""Yield the targets in the text of a Makefile.
 
-    A target is omitted if its name contains `.` or `/`, unless it is phony or documented.
-    The description is the text after `##` on the target's line, or the comment above that line.
-    In a name, `\:` stands for a colon.
+    Patterns, computed names and files that `make` builds are left out: names that contain `.` or
+    `/`, unless they are phony or documented. The description is the text after `##` on the
+    target's line, or the comment above that line. In a name, `\:` stands for a colon.
     """
     phony: set[str] = set()
     targets: dict[str, tuple[str, bool]] = {}  # the description, and whether it was after ##
     comment = ""  # the first line of the comment directly above
-    for line in text.replace("\\\n", " ").replace("\\:", "\0").splitlines():
+    for line in _lines_outside_define(text):
         found, documented = _RULE.match(line), _DOCUMENTED.search(line)
         if found and found["targets"] == ".PHONY":
             phony.update(found["rest"].split())
-        elif found:
+        elif found and not _VARIABLE.match(found["rest"]):
             about = documented["text"] if documented else comment
-            for name in found["targets"].split():
+            for name in _target_names(found["targets"]):
                 targets.setdefault(name, (about, documented is not None))
         is_comment = line.startswith("#")
         comment = (comment or line.lstrip("# ")) if is_comment else ""
     for name, (about, is_documented) in targets.items():
-        chosen = name in phony or is_documented or not re.search("[./]", name)
-        if chosen and not name.startswith("."):
-            yield Recipe(name.replace("\0", ":"), _definition(about))
+        reason = _reason_of_make(name, is_chosen=name in phony or is_documented)
+        if reason is not None:
+            yield Recipe(name.replace("\0", ":"), _definition(about), reason)
+
+
+def _target_names(text: str) -> list[str]:
+    """Return the names in the part of a line before its colon; none if the line is no rule."""
+    names = text.split()
+    if names[0] in _KEYWORDS or text.count("(") != text.count(")"):
+        return []  # such as `ifeq ($(X),a:b)` and `$(info a: b)`
+    return [text] if "$" in text else names
+
+
+def _lines_outside_define(text: str) -> Iterator[str]:
+    r"""Yield the lines of a Makefile without recipes and `define`; `\:` becomes a NUL."""
+    depth = 0
+    for line in text.replace("\\\n", " ").replace("\\:", "\0").splitlines():
+        if _DEFINE.match(line):
+            depth += 1
+        elif line.split()[:1] == ["endef"]:
+            depth -= 1
+        elif depth <= 0:
+            yield line
+
+
+def _reason_of_make(name: str, *, is_chosen: bool) -> str | None:
+    """Return why a target is left out, "" if it is imported, or None if it is not worth a word."""
+    if name.startswith("."):
+        return None  # a directive of make, such as .SUFFIXES
+    if "%" in name:
+        return "a pattern"
+    if "$" in name:
+        return "its name is computed"
+    if not is_chosen and re.search("[./]", name):
+        return "a file that make builds"
+    return ""
 
 
 TOOLS = (
@@ -191,7 +241,7 @@ TOOLS = (
         "task",
         r"taskfile(\.dist)?\.ya?ml",
         _task,
-        "task --taskfile {file} --dir {directory} {recipe} --",
+        "task --exit-code --taskfile {file} --dir {directory} {recipe} --",
         "task --taskfile {file} --dir {directory} --list-all --json",
     ),
     Tool(

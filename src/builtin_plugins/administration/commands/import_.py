@@ -58,14 +58,21 @@ def command(
     if folder.exists() and not update:
         hint = "to update an earlier import, add --update; otherwise name another category"
         raise OperationError(f"{folder}: already exists", hint)
-    scripts = _scripts(session, tool, path, folder, recipes, root)
+    left_out: dict[str, list[str]] = {}
+    scripts = _scripts(tool, path, folder, recipes, root, left_out)
+    shown = [f"left out ({reason}): {', '.join(names)}" for reason, names in left_out.items()]
+    if not scripts and not update:
+        raise OperationError(f"{path} contains no recipe that can be a command", "; ".join(shown))
     make_directory(str(folder))
     if not (folder / "category.json").exists():
         about = {"description": f"Recipes of {path.name}", "requires": [tool.name]}
         write_file(str(folder / "category.json"), _json({"name": tool.name, **about}))
     _synchronize(session, folder, path, scripts)
-    count = plural(len(scripts), "command")
-    session.show_lines(f"{folder}: {count}", f"try it:  {session.program} {' '.join(words)}")
+    session.show_lines(
+        f"{folder}: {plural(len(scripts), 'command')}",
+        *shown,
+        f"try it:  {session.program} {' '.join(words)}",
+    )
 
 
 def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path, str]:
@@ -92,18 +99,28 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
 
 
 def _scripts(
-    session: Session, tool: Tool, file: Path, folder: Path, recipes: list[Recipe], root: str
+    tool: Tool,
+    file: Path,
+    folder: Path,
+    recipes: list[Recipe],
+    root: str,
+    left_out: dict[str, list[str]],
 ) -> dict[Path, str]:
-    """Return the text of each script by its path; warn about recipes that are skipped."""
+    """Return the text of each script by its path.
+
+    `left_out` gets the names of the other recipes by the reason.
+    """
     scripts: dict[Path, str] = {}
     for recipe in recipes:
         words = [word for word in re.split("[:/]+", recipe.name) if word] or [""]
         path = folder.joinpath(*words[:-1], f"{words[-1]}.sh")
-        if not all(map(is_word, words)):
-            session.messages.warn(f"{recipe.name}: skipped, because it is not a valid command name")
-        elif path in scripts:
-            what = f"{recipe.name}: skipped, because another recipe has the same command name"
-            session.messages.warn(what)
+        reason = recipe.left_out
+        if not reason and not all(map(is_word, words)):
+            reason = "not a valid command name"
+        elif not reason and path in scripts:
+            reason = "another recipe has the same command name"
+        if reason:
+            left_out.setdefault(reason, []).append(recipe.name)
         else:
             scripts[path] = _script(tool, file, recipe, path.parent, root)
     return scripts

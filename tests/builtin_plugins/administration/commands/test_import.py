@@ -39,6 +39,16 @@ DB = "# Apply the migrations\nmigrate:\n    @echo migrated\n"
 MAKEFILE = """\
 CC := cc
 .PHONY: test a.b c\\:d.e
+all: CFLAGS = -O2
+only-variables: export X := 1
+define HELP
+usage: make
+endef
+export PATH2 ?= a:b
+ifeq ($(X),a:b)
+endif
+$(if note:this,)
+$(CC)-x: ; @true
 # Build everything
 all: main.o
 main.o: main.c
@@ -63,6 +73,7 @@ tasks:
   db:migrate:
     aliases: [m]
     cmds: ["echo migrate {{.CLI_ARGS}}"]
+  fails: ["exit 3"]
   inner:
     internal: true
     cmds: ["true"]
@@ -81,7 +92,8 @@ def test_a_justfile(install: Install) -> None:
     made = install({"justfile": JUSTFILE, "db.just": DB})
     done = made.run("self", "import", str(made.root / "justfile"), "--yes", env=PATHS)
     folder = made.root / "commands/just"
-    assert done.all == (0, f"{folder}: 3 commands\ntry it:  cli just\n", "")
+    left_out = "left out (private): _hidden, secret\n"
+    assert done.all == (0, f"{folder}: 3 commands\n{left_out}try it:  cli just\n", "")
     assert listed(made, "just") == {
         "just build": "Build the project",
         "just db migrate": "Apply the migrations",
@@ -90,6 +102,8 @@ def test_a_justfile(install: Install) -> None:
     run = {"env": PATHS}
     assert made.run("just", "build", "x", "--", "-v", **run).all == (0, "build x -- -v\n", "")
     assert made.run("just", "b", **run).stdout == "build all\n"
+    words = ("just", "build", "x", "--release", "-j4")
+    assert made.run(*words, **run).all == (0, "build x --release -j4\n", "")
     assert made.run("just", "db", "migrate", **run).stdout == "migrated\n"
     assert made.run("just", "deploy", "prod", "a", "b", **run).stdout == "deploy prod to a b\n"
     assert made.run("just", "deploy", "prod", **run).status == 2
@@ -100,7 +114,12 @@ def test_a_justfile(install: Install) -> None:
 def test_a_makefile_is_read_as_text(install: Install) -> None:
     made = install({"Makefile": MAKEFILE})
     done = made.run("self", "import", str(made.root / "Makefile"), "build", "make", env=PATHS)
-    assert done.status == 0, done.stderr
+    assert (done.status, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[1:4] == [
+        "left out (its name is computed): $(CC)-x",
+        "left out (a file that make builds): main.o",
+        "left out (a pattern): %.x",
+    ]
     assert listed(made) == {
         "build make a.b": "make a.b",
         "build make all": "Build everything",
@@ -121,9 +140,14 @@ def test_a_makefile_is_read_as_text(install: Install) -> None:
 def test_a_taskfile_and_a_recipe_that_is_a_group_too(install: Install) -> None:
     made = install({"Taskfile.yml": TASKFILE})
     assert made.run("self", "import", "Taskfile.yml", "--yes", env=PATHS, cwd=made.root).status == 0
-    assert listed(made) == {"task db": "About the database", "task db migrate": "task db:migrate"}
+    assert listed(made) == {
+        "task db": "About the database",
+        "task db migrate": "task db:migrate",
+        "task fails": "task fails",
+    }
     assert made.run("task", "db", "-x", "y", env=PATHS).stdout == "db -x y\n"
     assert made.run("task", "db", "migrate", env=PATHS).stdout == "migrate\n"
+    assert made.run("task", "fails", env=PATHS).status == 3
 
 
 def test_a_package_json(install: Install) -> None:
@@ -229,6 +253,10 @@ def test_scripts_of_two_files_may_share_a_folder(install: Install) -> None:
         ("package.json", "{", "npm recipes cannot be read"),
         ("package.json", '{"scripts": []}', "contains no recipes"),
         ("justfile", "build", "just failed: error"),
+        (
+            *("Makefile", "a.o: a.c\n"),
+            "contains no recipe that can be a command; left out (a file that make builds): a.o",
+        ),
     ],
 )
 def test_what_cannot_be_imported_is_one_line(
@@ -257,10 +285,10 @@ def test_names_that_cannot_be_commands_are_left_out(install: Install) -> None:
     scripts = {"ok": "true", "a b": "true", "x:y": "true", "x/y": "true", "../../up": "true"}
     made = install({"package.json": json.dumps({"scripts": scripts})})
     done = made.run("self", "import", str(made.root / "package.json"))
-    assert done.stderr.splitlines() == [
-        "cli: warning: a b: skipped, because it is not a valid command name",
-        "cli: warning: x/y: skipped, because another recipe has the same command name",
-        "cli: warning: ../../up: skipped, because it is not a valid command name",
+    assert done.stderr == ""
+    assert done.stdout.splitlines()[1:3] == [
+        "left out (not a valid command name): a b, ../../up",
+        "left out (another recipe has the same command name): x/y",
     ]
     assert listed(made) == {"npm ok": "true", "npm x y": "true"}
 
