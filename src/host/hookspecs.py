@@ -45,6 +45,7 @@ from host.records import (
     EnvSource,
     Installation,
     PluginFile,
+    PluginPackage,
     SecretScheme,
     Watch,
 )
@@ -68,8 +69,8 @@ def prepare(installation: Installation) -> None:
 @hookspec
 def find_plugins(
     installation: Installation,
-) -> Iterable[PluginFile | Disabled | Watch | BrokenPlugin]:
-    """Return the plugins that have no entry point, and the disabled plugins.
+) -> Iterable[PluginFile | PluginPackage | Disabled | Watch | BrokenPlugin]:
+    """Return the plugins outside the program's environment, and the disabled plugins.
 
     Called when the lock is built, before the other plugins are loaded. Only built-in plugins
     can implement it. Yield the `Watch` of a file before you read the file::

@@ -18,8 +18,11 @@ _CONSTRAINTS = f"{_CONSTRAINT}(,{_CONSTRAINT})*"
 
 # The types of strings, each with a regular expression that the whole string matches.
 PATTERNS = {
+    "checksum": "[0-9a-f]{64}",
     "argument name": r"--(?!help$)[A-Za-z0-9][A-Za-z0-9_-]*|[A-Za-z0-9][A-Za-z0-9_-]*(\.\.\.)?",
     "folder": "[^/:][^:]*",
+    "package name": "[a-z0-9]([a-z0-9-]*[a-z0-9])?",
+    "package version": "[A-Za-z0-9][A-Za-z0-9.!+_-]{0,99}",
     "plugin name": "[a-z0-9][a-z0-9._-]{0,63}",
     "duration": "[0-9]{1,6}[smh]",
     "lock name": _WORD,
@@ -608,8 +611,9 @@ OBJECTS = {
             Key(
                 "kind",
                 "string",
-                "`git`, `local`, `archive` or `pip`",
-                choices=("git", "local", "archive", "pip"),
+                "`git`, `local`, `archive`, `pip`, or `environment` for a package that you installed"
+                " into the program's Python environment",
+                choices=("git", "local", "archive", "pip", "environment"),
             ),
             Key("source", "string", "where the plugin comes from"),
             Key("version", "string", "the version of the plugin"),
@@ -618,7 +622,7 @@ OBJECTS = {
             Key("hooks", "string", "a Python file with hooks"),
             Key("ref", "string", "the branch or tag that the plugin follows"),
             Key("commit", "string", "the commit, if the plugin comes from git"),
-            Key("sha256", "string", "the checksum of an archive, wheel or package"),
+            Key("sha256", "string", "the checksum of an archive or wheel"),
             Key("installedAt", "string", "the time at which the plugin was added, in UTC"),
             Key("enabled", "boolean", "`false`: the plugin is turned off"),
             Key(
@@ -639,8 +643,33 @@ OBJECTS = {
                 "array of version labels",
                 "the versions that are kept for `rollback`, oldest first",
             ),
+            Key(
+                "packages",
+                "array of packages",
+                "the packages from an index in the folder of a package",
+            ),
+            Key(
+                "python",
+                "string",
+                "the only version of Python that can load the compiled code of a package",
+            ),
         ),
         required=("name", "kind"),
+    ),
+    "package": Object(
+        "Packages",
+        "A package in the folder of a plugin.",
+        (
+            Key("name", "package name", "the canonical name of the package"),
+            Key("version", "package version", "the installed version"),
+            Key(
+                "sha256",
+                "array of checksums",
+                "the checksums of all files that the index lists for this version",
+            ),
+            Key("built", "boolean", "`true`: it is built from a source distribution"),
+        ),
+        required=("name", "version", "sha256"),
     ),
     "listed plugin": Object(
         "Listed plugins",

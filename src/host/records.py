@@ -196,10 +196,32 @@ class PluginFile(Record):
     under: tuple[str, ...] = ()
 
 
+class PluginPackage(Record):
+    """A plugin whose packages are in folders of its own, not in the program's environment.
+
+    name      its name in the registry
+    folders   the directories that a process of the plugin adds to `sys.path`
+    points    the entry points for plugins in these folders
+    """
+
+    name: str
+    folders: tuple[str, ...]
+    points: tuple[PackageEntryPoint, ...]
+
+
+class PackageEntryPoint(Record):
+    """An entry point for plugins: its name, its reference, and the distribution that has it."""
+
+    name: str
+    reference: str
+    distribution: str
+    version: str
+
+
 class Disabled(Record):
     """A disabled plugin.
 
-    plugin     its name; for an installed distribution, the canonical name
+    plugin     its name; for a distribution, the canonical name
     commands   the words of each of its commands, if they are known
     """
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
-import sys
 import tarfile
 import zipfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
+from builtin_plugins.plugins_folder.registry import Entry, Package
 from testing.installation import Made, Result, command
 from testing.plugin_sources import wheel
 
@@ -52,7 +50,10 @@ def build_wheel(directory, settings=None, metadata=None):
 
 @dataclass
 class Environment:
-    """A venv with this program in it, an installation that it runs, and a folder of wheels."""
+    """An installation, the environment that runs it, and a folder of wheels to install from.
+
+    Tests share the environment, so they change nothing in it, unless it is the test's own.
+    """
 
     python: Path
     wheels: Path
@@ -66,19 +67,17 @@ class Environment:
         )
 
     def unpack(self, *wheels: Path) -> None:
-        """Install pure wheels as pip would, in no time."""
+        """Install pure wheels into an environment of the test's own as pip would, in no time."""
         for one in wheels:
-            with zipfile.ZipFile(one) as archive:
-                archive.extractall(self.packages)  # noqa: S202 - wheels of our own
+            unpack(one, self.packages)
 
     @property
     def packages(self) -> Path:
         return next((self.python.parent.parent / "lib").glob("python*")) / "site-packages"
 
-    @property
-    def stage(self) -> Path:
-        """Where a change makes the copy of the environment that it works in."""
-        return self.python.parent.parent.parent / ".venv.cli-stage"
+    def folder(self, name: str = "acme-cli") -> Path:
+        """Return the folder of a plugin's packages."""
+        return self.made.root / "plugins" / name
 
     def acme(self, version: str, word: str = "disk", **options: object) -> Path:
         text = PLUGIN.format(name="acme-cli", package="acme_cli", version=version)
@@ -88,24 +87,27 @@ class Environment:
         }
         return wheel(self.wheels, "acme-cli", version, text, files, **options)  # type: ignore[arg-type]
 
-    @contextmanager
-    def without_pip(self) -> Iterator[None]:
-        """Make it meanwhile an environment without pip, with uv on PATH and the wheels to ask."""
-        environ = cast("dict[str, str]", self.made.environ)
-        environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
-        config = self.made.home / ".config/uv/uv.toml"
-        config.parent.mkdir(parents=True)
-        config.write_text(f'no-index = true\nfind-links = ["{self.wheels}"]\n')
-        aside = self.made.home / "aside"
-        aside.mkdir()
-        names = [path.name for path in self.packages.glob("pip*")]
-        for name in names:
-            (self.packages / name).rename(aside / name)
-        try:
-            yield
-        finally:
-            for name in names:
-                (aside / name).rename(self.packages / name)
+    def place(self, built: Path, *others: Path, **facts: object) -> Path:
+        """Put a package and what it needs into its folder as `add` does, in no time.
+
+        `facts` are further keys of its entry. Returns the folder.
+        """
+        wheels = [built, *others]
+        packages = [Package(_name(one), one.name.split("-")[1]) for one in wheels]
+        name, version = packages[0].name, packages[0].version
+        entry = Entry(name, "pip", name, version, packages=tuple(packages)).replaced(**facts)
+        directory = self.made.root / "plugins/.versions" / name / entry.version_dir
+        for one in wheels:
+            unpack(one, directory / "tree")
+        (directory / "entry.json").write_text(json.dumps(entry.fields()))
+        link = self.folder(name)
+        link.unlink(missing_ok=True)
+        link.symlink_to(f".versions/{name}/{entry.version_dir}/tree")
+        path = self.made.root / "plugins/registry.json"
+        known = json.loads(path.read_text())["plugins"] if path.exists() else []
+        plugins = [*(one for one in known if one["name"] != name), entry.fields()]
+        path.write_text(json.dumps({"version": "1.0.0", "plugins": plugins}))
+        return directory / "tree"
 
     def source(self, built: Path, mark: Path) -> Path:
         """Make a source distribution of a wheel, in its place; `mark` grows when its code runs."""
@@ -124,6 +126,15 @@ class Environment:
         with tarfile.open(packed, "w:gz") as archive:
             archive.add(root, root.name)
         return packed
+
+
+def unpack(wheel_file: Path, target: Path) -> None:
+    with zipfile.ZipFile(wheel_file) as archive:
+        archive.extractall(target)  # noqa: S202 - wheels of our own
+
+
+def _name(wheel_file: Path) -> str:
+    return wheel_file.name.split("-")[0].replace("_", "-")
 
 
 def answering(made: Made, answers: str, *words: str) -> Result:

@@ -2,11 +2,15 @@
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "scripts", "path", "pinned", "versions", "unfinished"}]}
+     "enabled", "dev", "scripts", "path", "pinned", "versions", "unfinished",
+     "packages": [{"name", "version", "sha256": […], "built"}], "python"}]}
 
-`kind` is git, local, archive or pip. `pinned`, `versions` (kept for a rollback, oldest first) and
-`unfinished` (an installation or a removal is not finished) are managed by this program; unknown
-keys are preserved. Nothing read here is trusted: each entry is checked before it is used.
+`kind` is git, local, archive, pip or environment (a package that the user installed into the
+program's environment; it has an entry only if it is disabled). `pinned`, `versions` (kept for a
+rollback, oldest first) and `unfinished` (a removal is not finished) are managed by this program, as
+are the keys of a package: `packages` are those that its folder has from an index, and `python` is
+the only version of Python that can load its compiled code. Unknown keys are preserved. Nothing read
+here is trusted: each entry is checked before it is used.
 
 If `registry.local.json` exists beside registry.json, a team shares registry.json. Personal changes
 go to the local file, which has the same format; the keys of its entries replace shared ones.
@@ -34,15 +38,20 @@ LAST = {  # each file, and the file beside it with its last intact state
 FORMAT = "1.0.0"
 SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 # Each kind, and where its files are: in `.versions`, in the user's own directory or in the Python
-# environment. The first that accepts a SOURCE is used. Kind `x` is `XSource` in `sources/x.py`.
+# environment of the program. The first that accepts a SOURCE is used. Kind `x` is `XSource` in
+# `sources/x.py`.
 KINDS = {
-    "pip": "environment",
+    "pip": "versions",
+    "environment": "environment",
     "archive": "versions",
     "git": "versions",
     "local": "directory",  # accepts every directory, so it is the last
 }
 NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
 
+_PACKAGE_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?\Z")  # canonical
+_PACKAGE_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.!+_-]{0,99}\Z")
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _VERSION_DIR = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+!-]{0,127}\Z")
 _RESERVED = ("self", "help", "setup", REGISTRY, LOCAL)
 
@@ -102,6 +111,22 @@ def check_under(path: str, under: Any) -> None:
         raise PluginError(Problem(path, what, remedy, key="scripts.under"))
 
 
+class Package(Record):
+    """A distribution in the folder of a package, as an index lists it.
+
+    `sha256` has the checksum of each file that the index lists for this version, so that other
+    machines can use the file that fits. `built` means that a source distribution was used.
+    """
+
+    name: str
+    version: str
+    sha256: tuple[str, ...] = ()
+    built: bool = False
+
+    def fields(self) -> dict[str, Any]:
+        return {**self.values(), "sha256": list(self.sha256)}
+
+
 class Entry(Record):
     """A checked entry of the registry, with "" for each text that is absent or null."""
 
@@ -123,14 +148,25 @@ class Entry(Record):
     pinned: bool = False
     unfinished: bool = False
     versions: tuple[str, ...] = ()
+    packages: tuple[Package, ...] = ()
+    python: str = ""
 
     @property
     def version_dir(self) -> str:
-        """Return the name of the entry's directory in `.versions/<name>`, or "" for none."""
+        """Return the name of the entry's directory in `.versions/<name>`, or "" for none.
+
+        A version of a package is determined by its origin and all packages that it brings.
+        """
         built_of = self.commit or self.sha256
-        if self.is_users_directory or not built_of:
+        if self.is_users_directory or not (built_of or self.packages):
             return ""
-        return f"{self.version}-{built_of[:12]}" if self.is_package else built_of[:16]
+        if not self.is_package:
+            return built_of[:16]
+        import hashlib  # imported here because most lists of plugins need it for no entry
+
+        facts = [built_of, *(f"{one.name}=={one.version}" for one in self.packages)]
+        digest = hashlib.sha256("\n".join(facts).encode()).hexdigest()
+        return f"{self.version}-{digest[:12]}"
 
     @property
     def source_and_ref(self) -> tuple[str, str, str]:
@@ -143,13 +179,21 @@ class Entry(Record):
 
     @property
     def is_package(self) -> bool:
-        """Return whether the plugin is a Python distribution, not a directory in `plugins/`."""
+        """Return whether the plugin is a Python package, in a folder of its own or elsewhere."""
+        return self.kind == "pip" or self.is_in_environment
+
+    @property
+    def is_in_environment(self) -> bool:
+        """Return whether the user installed the plugin into the program's Python environment."""
         return KINDS[self.kind] == "environment"
 
     def fields(self) -> dict[str, Any]:
         """Return the entry as an object for a JSON file."""
         path = None if self.path is None else list(self.path)
         values = {**self.values(), "versions": list(self.versions), "path": path}
+        values["packages"] = [one.fields() for one in self.packages]
+        if not self.is_package:
+            del values["packages"], values["python"]
         return {name: None if one == "" else one for name, one in values.items()}
 
 
@@ -261,10 +305,12 @@ def read_entry(item: dict[str, Any]) -> Entry:
         raise PluginError(f"{name!r} is not a valid plugin name")
     _check_keys(name, item)
     versions = typed(name, item, "versions", list, "an array") or []
+    packages = typed(name, item, "packages", list, "an array") or []
     fields: dict[str, Any] = {
         "scripts": read_scripts(name, item),
         "path": read_path(name, item),
         "versions": tuple(versions),
+        "packages": tuple(_read_package(name, one) for one in packages),
     }
     for key, default in Entry("", "").values().items():
         if isinstance(default, str):
@@ -291,6 +337,25 @@ def _check_keys(name: str, item: dict[str, Any]) -> None:
         # A misspelt "enabled" would enable a disabled plugin.
         if get_close_matches(key, ["enabled"], cutoff=0.8):
             raise PluginError(Problem(name, "unknown key", 'did you mean "enabled"?', key=key))
+
+
+def _read_package(plugin: str, item: Any) -> Package:
+    """Check an item of `packages`, whose texts are given to pip. Raises PluginError."""
+    if not isinstance(item, dict):
+        raise PluginError(Problem(plugin, "expected an array of objects", key="packages"))
+    name, version = text(plugin, item, "name"), text(plugin, item, "version")
+    hashes = typed(plugin, item, "sha256", list, "an array of strings")
+    built = typed(plugin, item, "built", bool, "true or false")
+    is_valid = (
+        _PACKAGE_NAME.match(name)
+        and _PACKAGE_VERSION.match(version)
+        and hashes is not None
+        and all(isinstance(one, str) and _SHA256.match(one) for one in hashes)
+    )
+    if not is_valid:
+        expected = "expected a canonical name, a version and a list of SHA-256 checksums"
+        raise PluginError(Problem(plugin, expected, key="packages"))
+    return Package(name, version, tuple(hashes), built is True)
 
 
 def registry_path(plugins_dir: str) -> str:

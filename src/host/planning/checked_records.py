@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from host import records
@@ -13,7 +13,9 @@ from host.run.layers import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import AfterCall, Declared, Plugin, Source, Tree
 from host.run.text import is_word
 
-Checked = Tree | Declared | Source | AfterCall | tuple[str, str, str, str]
+# The scheme, its provider, its plugin, the provider for `env_files` or "", the plugin's folders.
+Scheme = tuple[str, str, str, str, Sequence[str]]
+Checked = Tree | Declared | Source | AfterCall | Scheme
 
 
 def check_texts(record: Record) -> None:
@@ -74,11 +76,11 @@ def _source(plugin: Plugin, record: records.EnvSource) -> Source:
         _check_provider(name, record.provider)
     files = [absolute_path(one) for one in record.files]
     words = _placed(plugin, record.words)
-    return Source(name, rank, reader, files, record.provider, words, plugin.name)
+    return Source(name, rank, reader, files, record.provider, words, plugin.name, plugin.folders)
 
 
-def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str, str]:
-    """Return the scheme, its provider, the plugin's name, and the provider for files or ""."""
+def _scheme(plugin: Plugin, record: records.SecretScheme) -> Scheme:
+    """Return the row of a scheme in the lock."""
     scheme = record.scheme
     plain = scheme.replace("-", "").replace("+", "")
     if not (plain.isascii() and plain.isalnum() and plain.islower() and scheme[0].isalpha()):
@@ -88,13 +90,14 @@ def _scheme(plugin: Plugin, record: records.SecretScheme) -> tuple[str, str, str
     _check_provider(scheme, record.provider)
     if record.file_provider:
         _check_provider(scheme, record.file_provider)
-    return scheme, record.provider, plugin.name, record.file_provider
+    return scheme, record.provider, plugin.name, record.file_provider, plugin.folders
 
 
 def _after_call(plugin: Plugin, record: records.AfterRun) -> AfterCall:
     if not is_reference(record.function):
         raise ValueError(f'{record.name}: function must have the form "module:attr"')
-    return AfterCall(record.name, record.function, _placed(plugin, record.words), plugin.name)
+    words = _placed(plugin, record.words)
+    return AfterCall(record.name, record.function, words, plugin.name, plugin.folders)
 
 
 def _check_provider(name: str, provider: str) -> None:

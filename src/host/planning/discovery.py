@@ -3,7 +3,6 @@
 import glob
 import os
 import re
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -16,7 +15,16 @@ from host.planning.checked_records import CHECKED, Checked, absolute_path, check
 from host.planning.loading import LoadedPlugin, package_files
 from host.planning.lock_file import write_lock
 from host.planning.plugin_worker import PLANNING_HOOKS, PluginAnswer, query
-from host.records import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch
+from host.records import (
+    BrokenPlugin,
+    CommandTree,
+    Disabled,
+    Installation,
+    PluginFile,
+    PluginPackage,
+    Watch,
+)
+from host.run.importing import program_path
 from host.run.installation import Layout, OpenInstallation
 from host.run.layers import LOAD_ORDER
 from host.run.lock import AfterCall, Declared, Lock, Plugin, Source, Tree, stamp
@@ -58,9 +66,7 @@ def query_plugins(installation: OpenInstallation, code: Literal["all", "packages
     `code` is the third-party Python that may be imported: "packages" leaves out the hooks of
     directory plugins. With "all", the hook `prepare` is called first.
     """
-    layout = installation.layout
-    directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
-    record = Installation(layout.program, layout.root, *directories)
+    record = _for_hooks(installation)
     collected = _Collected({path: stamp(path) for path in _import_paths()})
     points = entry_points()
     hooks = ("prepare", *_BUILTIN_HOOKS) if code == "all" else _BUILTIN_HOOKS
@@ -71,15 +77,38 @@ def query_plugins(installation: OpenInstallation, code: Literal["all", "packages
     return collected.lock()
 
 
+def query_package(installation: OpenInstallation, package: PluginPackage) -> Lock:
+    """Query only the plugin `package`, which need not be in the registry yet; return its records.
+
+    This runs the plugin's code.
+    """
+    collected = _Collected({})
+    collected.packages.append(package)
+    for plugin in collected.third_party([]):
+        collected.add(plugin, query(plugin, _for_hooks(installation)))
+    return collected.lock()
+
+
+def _for_hooks(installation: OpenInstallation) -> Installation:
+    layout = installation.layout
+    directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
+    return Installation(layout.program, layout.root, *directories)
+
+
 def entry_points() -> list[Plugin]:
     """Return the plugins of installed distributions, sorted by name, the built-in ones first.
 
     Distributions with unreadable metadata are skipped.
     """
     found = []
-    for distribution in importlib_metadata.distributions():
+    seen = set()
+    for distribution in importlib_metadata.distributions(path=program_path()):
         try:
             path = getattr(distribution, "_path", None)  # no public attribute has the path
+            real_path = os.path.realpath(path) if path else None
+            if real_path in seen:
+                continue  # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`
+            seen.add(real_path)
             files = [path / name for name in ("entry_points.txt", "METADATA")] if path else []
             if any(one.exists() and not one.is_file() for one in files):
                 continue  # reading a FIFO never ends
@@ -100,7 +129,7 @@ def entry_points() -> list[Plugin]:
 
 def _import_paths() -> Iterator[str]:
     """Yield paths whose stamps change if a distribution is installed, changed or removed."""
-    for path in sys.path:
+    for path in program_path():
         if os.path.isdir(path):
             yield path
             yield from sorted(glob.glob(os.path.join(glob.escape(path), "*.pth")))
@@ -113,6 +142,7 @@ class _Collected:
         self.stamps = stamps
         self.plugins: dict[str, Plugin] = {}
         self.files: list[PluginFile] = []
+        self.packages: list[PluginPackage] = []
         self.disabled: dict[str, Sequence[Sequence[str]]] = {}
         self.checked: list[tuple[int, Checked]] = []
 
@@ -130,14 +160,23 @@ class _Collected:
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Add the enabled third-party plugins to `plugins`; return those that can be queried.
 
-        If two plugins have the same name, the second is added as broken, under a name that
-        includes its distribution.
+        The packages of the registry come first. A distribution in the program's environment is
+        left out if the registry has a package of its name. If two plugins have the same name, the
+        second is added as broken, under a name that includes its distribution.
         """
+        candidates = []
+        for package in self.packages:
+            for point in package.points:
+                plugin = Plugin(point.name, point.distribution, point.version, point.reference)
+                plugin.package = package.name
+                plugin.folders = package.folders
+                candidates.append(plugin)
+        hidden = {*self.disabled, *(package.name for package in self.packages)}
+        candidates += [one for one in points if not one.ours and one.package not in hidden]
+        for file in self.files:
+            candidates.append(Plugin(file.name, file.origin, file=file.path, under=file.under))
         found = []
-        files = [Plugin(one.name, one.origin, file=one.path, under=one.under) for one in self.files]
-        for one in [*points, *files]:
-            if one.ours or (not one.file and one.package in self.disabled):
-                continue
+        for one in candidates:
             if one.name in self.plugins:
                 one.name = f"{one.name} ({one.distribution})"
                 one.broken = "another plugin has this name"
@@ -168,9 +207,12 @@ class _Collected:
         if isinstance(record, Watch):
             self.stamps.setdefault(absolute_path(record.path), stamp(record.path))
         elif isinstance(record, BrokenPlugin):
-            self.plugins.setdefault(record.plugin, Plugin(record.plugin)).broken = record.reason
+            unloaded = Plugin(record.plugin, package=record.plugin)
+            self.plugins.setdefault(record.plugin, unloaded).broken = record.reason
         elif isinstance(record, PluginFile):
             self.files.append(record)
+        elif isinstance(record, PluginPackage):
+            self.packages.append(record)
         elif isinstance(record, Disabled):
             self.disabled[record.plugin] = record.commands
         else:

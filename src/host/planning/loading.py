@@ -6,7 +6,7 @@ import sys
 import traceback
 from collections.abc import Callable
 from glob import escape, glob
-from importlib.machinery import SourceFileLoader
+from importlib.machinery import PathFinder, SourceFileLoader
 from importlib.metadata import EntryPoint
 from types import ModuleType
 from typing import Any
@@ -16,6 +16,7 @@ import pluggy
 from host import hookspecs
 from host.errors import PluginError
 from host.hook_marker import GROUP
+from host.run.importing import program_path
 from host.run.lock import Plugin
 from host.run.text import is_on
 
@@ -108,7 +109,11 @@ def package_files(plugin: Plugin) -> list[str]:
     if plugin.file:
         return [plugin.file]
     try:
-        spec = importlib.util.find_spec(package_of(plugin))
+        if plugin.folders:
+            path = [*plugin.folders, *program_path()]
+            spec = PathFinder.find_spec(package_of(plugin), path)
+        else:
+            spec = importlib.util.find_spec(package_of(plugin))
     except (ImportError, ValueError, AttributeError):
         return []
     roots = (spec and spec.submodule_search_locations) or ()

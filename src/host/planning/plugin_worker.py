@@ -13,6 +13,7 @@ from host.errors import PluginError
 from host.planning.checked_records import CHECKED
 from host.planning.loading import LoadedPlugin
 from host.records import Installation, Watch
+from host.run.importing import enter_plugin
 from host.run.lock import Plugin, stamp
 from host.run.supervise import supervise_call
 
@@ -77,6 +78,7 @@ def _in_child(function: Callable[[], Any], program: str, limit: float = _HOOK_SE
 
 def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     """Load a plugin and return the values of its `PluginAnswer`, in order, as JSON values."""
+    enter_plugin(plugin.folders)
     loaded = LoadedPlugin(plugin)
     records: list[list[Any]] = []
     stamps = {path: stamp(path) for path in loaded.files}
@@ -96,6 +98,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:
     """Call the hook once for each of `calls`; return the results. Raises PluginError."""
+    enter_plugin(plugin.folders)
     loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
     found = [loaded.call(hook, **call) for call in calls]

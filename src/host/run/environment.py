@@ -58,7 +58,8 @@ class SourceReader(Offers):
     def read_provider(self, source: "Source") -> None:
         from host.run.provider import call_provider
 
-        found = call_provider(source.plugin, source.provider, self.words, self.layers.environment())
+        environ = self.layers.environment()
+        found = call_provider(source.plugin, source.folders, source.provider, self.words, environ)
         for name, value in found.items():
             self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 

@@ -6,7 +6,17 @@ from host.errors import PluginError, Problem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
+
+
+class _PluginFolder(str):
+    """An entry of `sys.path` that belongs to one plugin, whose process this is."""
+
+    __slots__ = ()
+
+    def __reduce__(self) -> "tuple[type[str], tuple[str]]":
+        return str, (str(self),)  # another process gets plain text
 
 
 def load_reference(reference: str) -> "Any":
@@ -44,3 +54,31 @@ def _finds(package: str) -> bool:
     from _frozen_importlib_external import PathFinder
 
     return PathFinder.find_spec(package) is not None
+
+
+def enter_plugin(folders: "Sequence[str]") -> None:
+    """Make this process one of the plugin whose packages are in `folders`, () for any other plugin.
+
+    The folders stand after the standard library and before the program's own packages, so a plugin
+    gets its own version of a library that somebody added to the program's environment. `site` must
+    have run before, because it would run the `sitecustomize` of a folder. A process that a plugin
+    forks may belong to another plugin: it forgets the first one's folders and modules.
+    """
+    former = [entry for entry in sys.path if isinstance(entry, _PluginFolder)]
+    if former == [*folders]:
+        return
+    sys.path[:] = program_path()
+    inside = tuple([f"{entry}/" for entry in former])
+    for name, module in [*sys.modules.items()] if former else ():
+        if (getattr(module, "__file__", None) or "").startswith(inside):
+            del sys.modules[name]
+    behind_library = 0
+    for index, entry in enumerate(sys.path):
+        if entry.endswith("/lib-dynload"):  # the last directory of the standard library
+            behind_library = index + 1
+    sys.path[behind_library:behind_library] = map(_PluginFolder, folders)
+
+
+def program_path() -> list[str]:
+    """Return `sys.path` without the folders of a plugin."""
+    return [entry for entry in sys.path if not isinstance(entry, _PluginFolder)]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from host.run.path_folders import PathFolder
 
     Report = Callable[[Problem], None]
+    Scheme = tuple[str, str, str, str, Sequence[str]]  # a row of `Lock.schemes`
     RunChain = Callable[[Mapping[str, str], Collection[str], Sequence[str]], str]
 
 # Ranks: 1 is the highest, and the highest wins. A default in a command's script has rank 5.
@@ -148,7 +149,7 @@ class Offers(Record):
     definition: "Definition"
     layers: Layers
     report: "Report"
-    schemes: "Sequence[Sequence[str]]" = ()
+    schemes: "Sequence[Scheme]" = ()
     resolves: bool = False
     may_ask: bool = False
     program: str = "cli"

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-FORMAT = b"cli-host lock 15 "
+    Scheme = tuple[str, str, str, str, Sequence[str]]
+
+FORMAT = b"cli-host lock 17 "
 SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
@@ -73,7 +75,8 @@ class Source(Record):
 
     `reader` is "shell" or "dotenv" for `files`, "env_files" or "envs" for that key of the
     definition, or "python" for `provider`, a "module:attr" to call. `words` has the leading words
-    of the commands that the source serves, or () for all commands.
+    of the commands that the source serves, or () for all commands. `folders` has the packages of
+    `plugin`.
     """
 
     name: str
@@ -83,6 +86,7 @@ class Source(Record):
     provider: str = ""
     words: "Sequence[str]" = ()
     plugin: str = ""
+    folders: "Sequence[str]" = ()
 
     def serves(self, words: tuple[str, ...]) -> bool:
         return words[: len(self.words)] == tuple(self.words)
@@ -91,13 +95,15 @@ class Source(Record):
 class AfterCall(Record):
     """A function of a plugin that is called after each finished run of the commands below `words`.
 
-    `function` is a "module:attr" reference, and `name` is for messages.
+    `function` is a "module:attr" reference, and `name` is for messages. `folders` has the packages
+    of `plugin`.
     """
 
     name: str
     function: str
     words: "Sequence[str]"
     plugin: str
+    folders: "Sequence[str]" = ()
 
     def serves(self, words: tuple[str, ...]) -> bool:
         return words[: len(self.words)] == tuple(self.words)
@@ -107,10 +113,12 @@ class Plugin(Record):
     """A plugin; `name` is the name of its entry point or its name in the registry.
 
     `distribution`, `version` and `reference` ("package.module") are those of an entry point;
-    `package` is the normalized name of the distribution. `file` is a hooks file. `ours` is true
-    for a built-in plugin. `hooks` maps each implemented hook to -1 (tryfirst), 0 or 1 (trylast).
-    `trees` has the paths of its trees. `broken` is the reason why it is not used, or "".
-    `under` has the words of the category that contains everything it declares, or is empty.
+    `package` is the normalized name of the distribution, or the name in the registry. `file` is a
+    hooks file. `ours` is true for a built-in plugin. `hooks` maps each implemented hook to -1
+    (tryfirst), 0 or 1 (trylast). `trees` has the paths of its trees. `broken` is the reason why it
+    is not used, or "". `under` has the words of the category that contains everything it declares,
+    or is empty. `folders` has the directories of a package that is not installed in the program's
+    environment.
     """
 
     name: str
@@ -124,6 +132,7 @@ class Plugin(Record):
     trees: "Sequence[str]" = ()
     broken: str = ""
     under: "Sequence[str]" = ()
+    folders: "Sequence[str]" = ()
 
     @property
     def full_name(self) -> str:
@@ -153,11 +162,11 @@ def _parsed_later(name: str, default: "Any") -> "Any":
 class Lock(Record):
     """All declarations of plugins: trees, commands and sources in order of precedence.
 
-    `schemes` has rows of scheme, provider, plugin, and the provider for `env_files` or "".
-    `plugins` has the plugins by name, in the order in which they were queried. `stamps` has a stamp
-    of each path, taken before the path was read. `disabled` maps each disabled plugin to the words
-    of its commands, to explain an unknown word. A run of a command in a folder parses neither
-    `commands` nor `plugins` nor `disabled`.
+    `schemes` has rows of scheme, provider, plugin, the provider for `env_files` or "", and the
+    plugin's `folders`. `plugins` has the plugins by name, in the order in which they were queried.
+    `stamps` has a stamp of each path, taken before the path was read. `disabled` maps each disabled
+    plugin to the words of its commands, to explain an unknown word. A run of a command in a folder
+    parses neither `commands` nor `plugins` nor `disabled`.
     """
 
     trees: "list[Tree]"
@@ -166,7 +175,7 @@ class Lock(Record):
     plugins: "Mapping[str, Plugin]" = _parsed_later("plugins", _NOTHING)
     stamps: "Mapping[str, str]" = _NOTHING
     disabled: "Mapping[str, Sequence[Sequence[str]]]" = _parsed_later("disabled", _NOTHING)
-    schemes: "Sequence[Sequence[str]]" = ()
+    schemes: "Sequence[Scheme]" = ()
     after_runs: "Sequence[AfterCall]" = ()
 
     unparsed = b""  # the lines of the lock file for the values that are parsed later
@@ -177,6 +186,17 @@ class Lock(Record):
             if any([*command[: len(words)]] == [*words] for command in commands):
                 return plugin
         return ""
+
+    def folders_of(self, tree: Tree) -> "Sequence[str]":
+        """Return the folders with the packages of the plugin that declares the commands in `tree`.
+
+        `tree` has no path if the commands are declared in Python.
+        """
+        for plugin in self.plugins.values():
+            is_its_tree = tree.path in plugin.trees if tree.path else plugin.name == tree.plugin
+            if plugin.folders and is_its_tree:
+                return plugin.folders
+        return ()
 
     def warnings(self, program: str) -> list[str]:
         """Return one warning for each broken plugin; `program` is the program's name."""

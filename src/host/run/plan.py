@@ -78,6 +78,7 @@ class Run(Record):
     starts_programs    whether required programs are started for their version; otherwise, only
                        versions that are known already are checked
     file               the entrypoint, or "" for a Python reference
+    folders            the packages of the plugin that has the command, if it is in Python
     arg_variables      the variables of the declared arguments: see `parse_arguments`
     plugin             the plugin that provides the command, or ""
     """
@@ -95,6 +96,7 @@ class Run(Record):
     resolves: bool = False
     starts_programs: bool = False
     file: str = ""
+    folders: "Sequence[str]" = ()
     arg_variables: "Mapping[str, str] | None" = None
     plugin: str = ""
 
@@ -273,8 +275,8 @@ class Run(Record):
         if self.file:
             return exec_of(self.file, self.arguments, environment, self.program)
         called = " ".join([self.program, *self.words])
-        reference = self.definition.entrypoint
-        return python_exec([called, reference, *self.arguments], environment, self._switches())
+        argv = [called, self.definition.entrypoint, *self.arguments]
+        return python_exec(argv, environment, self.folders, self._switches())
 
     def _switches(self) -> "list[str]":
         """Return what a command in Python learns from `Program` about the questions of this run."""
@@ -310,6 +312,9 @@ def find_run(
     file = check_runnable(match.words, definition)
     if asks_help(arguments) and not _script_gets_help(definition, file, arguments[0]):
         return None
+    folders: Sequence[str] = ()
+    if not file and match.node is not None:
+        folders = catalog.lock.folders_of(match.node.tree)
     return Run(
         match.words,
         definition,
@@ -324,6 +329,7 @@ def find_run(
         starts_programs=acts,
         file=file,
         plugin=match.plugin,
+        folders=folders,
     )
 
 

@@ -25,9 +25,10 @@ FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_
     *("COMMAND_NAME", "COMMAND_CATEGORY"),
 )
 
-# The code that starts a command in Python; -m would import `runpy` first.
+# The code that starts a command in Python; -m would import `runpy` first. The plugin's folders take
+# the place of the braces.
 PYTHON_COMMAND = (
-    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:]))"
+    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:], {}))"
 )
 _NOT_PLAIN = frozenset("$\\'\"#")  # special characters of `env -S`
 _HEAD = 256  # bytes; Linux reads this many to find a script's interpreter
@@ -189,18 +190,23 @@ def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", prog
 
 
 def python_exec(
-    argv: "Sequence[str]", environment: "Mapping[str, str]", switches: "Sequence[str]" = ()
+    argv: "Sequence[str]",
+    environment: "Mapping[str, str]",
+    folders: "Sequence[str]" = (),
+    switches: "Sequence[str]" = (),
 ) -> Exec:
     """Return the process that calls a Python reference; `argv` is for `python_entrypoint.main`.
 
-    SIGINT is blocked while Python starts, unless the caller has blocked it already. `switches` are
-    facts about the run for `Program`. They are options of Python, because the environment of a
-    command is its caller's, and its argv is its own.
+    `folders` has the packages of the command's plugin: see `importing.enter_plugin`. SIGINT is
+    blocked while Python starts, unless the caller has blocked it already. `switches` are facts
+    about the run for `Program`. They are options of Python, because the environment of a command is
+    its caller's, and its argv is its own.
     """
     is_blocked = _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
     options = "-I" if is_blocked else "-IXunblock_interrupt"
     told = [f"-X{name}" for name in switches]
-    command = [sys.executable, options, *told, "-c", PYTHON_COMMAND, *argv]
+    code = PYTHON_COMMAND.format([*folders])
+    command = [sys.executable, options, *told, "-c", code, *argv]
     return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
 
 

@@ -1,28 +1,34 @@
 """Call a plugin's provider of variables in a child process."""
 
 from host.errors import Problem, SourceError
-from host.run.importing import complete_import_path, load_reference
+from host.run.importing import complete_import_path, enter_plugin, load_reference
 from host.run.supervise import supervise_call
 from host.run.text import encode, is_name
 from host.run.watch import limit_from
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 
 def call_provider(
-    plugin: str, reference: str, words: tuple[str, ...], environ: "Mapping[str, str]"
+    plugin: str,
+    folders: "Sequence[str]",
+    reference: str,
+    words: tuple[str, ...],
+    environ: "Mapping[str, str]",
 ) -> dict[str, str]:
     """Return the variables from the provider `reference` of `plugin` for the command `words`.
 
+    `folders` has the packages of the plugin.
     The provider gets the words and a copy of `environ`. Raises SourceError if the provider cannot
     be imported, fails, returns anything but a dict of strings, or exceeds CLI_SETTINGS_TIMEOUT.
     """
 
     def variables() -> dict[str, str]:
         complete_import_path()
+        enter_plugin(folders)
         found = load_reference(reference)(words, dict(environ))
         if not isinstance(found, dict) or not all(map(_is_variable, found, found.values())):
             raise SourceError("expected a dict that maps variable names to strings without NUL")

@@ -11,17 +11,19 @@ if "unblock_interrupt" in sys._xoptions:  # noqa: SLF001 - blocked while this Py
     _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [_signal.SIGINT])
 
 from host.errors import HostError, PluginError, Problem
-from host.run.importing import load_reference
+from host.run.importing import enter_plugin, load_reference
 from host.run.interrupts import RaisedInterrupts, die_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 
-def main(argv: list[str]) -> int:
+def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     """Call the click command or callable that `argv` names; return its exit status.
 
+    `folders` has the packages of its plugin.
     An exception is reported in one line, or as a traceback if DEBUG is on.
     """
     called, reference, *args = argv
@@ -35,6 +37,7 @@ def main(argv: list[str]) -> int:
     try:
         with RaisedInterrupts():
             gc.disable()  # garbage collection only slows down imports
+            enter_plugin(folders)
             target = load_reference(reference)
             gc.enable()
             status = call(target, called, args, reference)

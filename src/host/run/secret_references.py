@@ -8,7 +8,7 @@ import posix
 
 from host.errors import DefinitionError, HostError, Problem, SourceError
 from host.run import Record, is_there, join, read_regular
-from host.run.importing import complete_import_path, load_reference
+from host.run.importing import complete_import_path, enter_plugin, load_reference
 from host.run.supervise import supervise, supervise_call
 from host.run.text import decode
 from host.run.watch import limit_from
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from host.run.definition import Definition
     from host.run.layers import Offers
 
-    # A provider ("run", "file" or a Python reference) and its references by key
-    Call = tuple[str, Mapping[str, Any]]
+    # A provider ("run", "file" or a Python reference), the folders with the packages of its plugin,
+    # and its references by key
+    Call = tuple[str, tuple[str, ...], Mapping[str, Any]]
     # What a reference in `env_files` gives: the text of a `.env` file, or variables by name
     Content = str | Mapping[str, str]
 
@@ -85,12 +86,11 @@ def _calls(
     references: "Mapping[str, str]", reader: "Offers", definition: "Definition"
 ) -> "list[Call]":
     """Group the references into calls: one for each plugin scheme, each program and each file."""
-    # A row has the scheme, its provider, the plugin, and the provider for `env_files` or "".
-    rows = {row[0]: row for row in reversed(reader.schemes)}
-    providers = {scheme: row[1] for scheme, row in rows.items()}
-    if ENV_FILES in references:
-        providers.update({scheme: row[3] for scheme, row in rows.items() if row[3:] and row[3]})
-    calls: dict[tuple[str, ...], dict[str, Any]] = {}
+    providers: dict[str, tuple[str, tuple[str, ...]]] = {}
+    for name, provider, _, file_provider, folders in reversed(reader.schemes):
+        is_file = ENV_FILES in references and file_provider
+        providers[name] = (file_provider if is_file else provider, tuple(folders))
+    calls: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, text in references.items():
         scheme, _, rest = text.partition(":")
         words = [rest]
@@ -104,20 +104,22 @@ def _calls(
                 raise SourceError(Problem(definition.file, what, key=key)) from None
         words = [reader.expanded(one, definition.file, key) for one in words]
         if scheme == "run":
-            calls.setdefault(("run", *words), {})[key] = tuple(words)
+            calls.setdefault(("run", (), *words), {})[key] = tuple(words)
         elif scheme == "file":
             path = join(definition.directory, words[0])
             if definition.project is not None:
                 definition.project.check(path)
-            calls.setdefault(("file", path), {})[key] = path
+            calls.setdefault(("file", (), path), {})[key] = path
         elif scheme in providers:
-            calls.setdefault((providers[scheme], scheme), {})[key] = f"{scheme}:{words[0]}"
+            provider, folders = providers[scheme]
+            call = (provider, folders, scheme)
+            calls.setdefault(call, {})[key] = f"{scheme}:{words[0]}"
         else:
             known = ", ".join(sorted({"file", "run", *providers}))
             what = f"{text}: unknown scheme {scheme}; known schemes: {known}"
             remedy = "for more schemes, add a plugin such as pip:cli-host-secrets"
             raise SourceError(Problem(definition.file, what, remedy, key))
-    return [(provider, arguments) for (provider, *_), arguments in calls.items()]
+    return [(provider, folders, arguments) for (provider, folders, *_), arguments in calls.items()]
 
 
 def _has_terminal() -> bool:
@@ -130,7 +132,11 @@ def _has_terminal() -> bool:
 
 
 class _Providers(Record):
-    """Calls each provider in a thread of a child process, with a time limit of `seconds`."""
+    """Calls providers in child processes, side by side, with a time limit of `seconds`.
+
+    The providers of one plugin share a process, because each plugin has packages of its own. Each
+    provider has a thread.
+    """
 
     environ: "Mapping[str, str]"
     directory: str  # base of relative paths in references
@@ -145,10 +151,44 @@ class _Providers(Record):
 
     def call_all(self, calls: "Sequence[Call]") -> "dict[str, tuple[Content, str]]":
         """Make all `calls`; return (value, "") or ("", reason) by the key of each reference."""
+        complete_import_path()
+        plugins: dict[tuple[str, ...], list[Call]] = {}
+        for call in calls:
+            plugins.setdefault(call[1], []).append(call)
+        *others, (folders, own_calls) = plugins.items()
+        reports = [self.start(*other) for other in others]
+        found = self.call_plugin(folders, own_calls)
+        for report, (_, other_calls) in zip(reports, others, strict=True):
+            found |= _answers(report, other_calls)
+        return found
+
+    def start(self, folders: "Sequence[str]", calls: "Sequence[Call]") -> int:
+        """Call the providers of one plugin in a new child process.
+
+        Returns the descriptor from which `_answers` reads the result. `call_plugin` limits the
+        child's time, and the end of this process ends its group.
+        """
+        import marshal
+
+        reading, writing = posix.pipe()
+        if posix.fork():
+            posix.close(writing)
+            return reading
+        try:
+            report = marshal.dumps(self.call_plugin(folders, calls))
+            while report:
+                report = report[posix.write(writing, report) :]
+        finally:
+            posix._exit(0)  # noqa: SLF001 - a provider may have replaced os._exit
+
+    def call_plugin(
+        self, folders: "Sequence[str]", calls: "Sequence[Call]"
+    ) -> "dict[str, tuple[Content, str]]":
+        """Do the same as `call_all` in this process, which then belongs to one plugin."""
         from concurrent.futures import ThreadPoolExecutor, wait
         from contextlib import suppress
 
-        complete_import_path()
+        enter_plugin(folders)
         with suppress(OSError):
             self._caller = posix.getcwd()
             posix.chdir(self.directory)
@@ -157,11 +197,11 @@ class _Providers(Record):
             posix.dup2(nothing, 1)
             posix.dup2(nothing, 2)
         threads = ThreadPoolExecutor(len(calls))
-        answers = [threads.submit(self.call, *call) for call in calls]
+        answers = [threads.submit(self.call, provider, asked) for provider, _, asked in calls]
         wait(answers, self.seconds + _GRACE_SECONDS)
         return {
             key: self.outcome(answer, reference, may_map=key == ENV_FILES)
-            for (_, asked), answer in zip(calls, answers, strict=True)
+            for (_, _, asked), answer in zip(calls, answers, strict=True)
             for key, reference in asked.items()
         }
 
@@ -233,6 +273,20 @@ def _plain_mapping(values: "Mapping[Any, Any]") -> "tuple[Content, str]":
         if not is_text or "\0" in value:
             return "", f"the value of {name} is not a string, or contains a NUL"
     return dict(values), ""
+
+
+def _answers(report: int, calls: "Sequence[Call]") -> "dict[str, tuple[Content, str]]":
+    """Return the result that a child writes to the descriptor `report`."""
+    import marshal
+
+    with open(report, "rb") as pipe:
+        content = pipe.read()
+    try:
+        found: dict[str, tuple[Content, str]] = marshal.loads(content)  # noqa: S302 - our child's
+    except (ValueError, EOFError, TypeError):
+        reason = "ended the process instead of answering"
+        found = {key: ("", reason) for _, _, asked in calls for key in asked}
+    return found
 
 
 def _content(path: str) -> bytes:

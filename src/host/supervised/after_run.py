@@ -3,7 +3,7 @@
 import _signal  # not `signal`, which would import `enum`
 import time
 
-from host.run.importing import complete_import_path, load_reference
+from host.run.importing import complete_import_path, enter_plugin, load_reference
 from host.run.supervise import supervise_call
 
 TYPE_CHECKING = False
@@ -29,6 +29,7 @@ def call_after_run(
                 _signal.SIG_SETMASK, ()
             )  # the parent of a run blocks all signals
             complete_import_path()
+            enter_plugin(call.folders)
             from host.records import FinishedRun
 
             values = started.values() | ended.values()

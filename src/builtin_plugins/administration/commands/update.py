@@ -12,7 +12,7 @@ import importlib_metadata
 from packaging.requirements import Requirement
 from packaging.version import Version
 
-from builtin_plugins.administration.plugins.sources.package_index import newest_version
+from builtin_plugins.administration.plugins.resolution import newest_version
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.launcher import (
     is_launcher,

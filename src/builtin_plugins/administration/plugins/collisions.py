@@ -1,20 +1,17 @@
 """Find the commands that several plugins define, and determine which one runs."""
 
-import json
 import os
-import sys
 from collections.abc import Callable, Collection, Mapping
 
-from builtin_plugins.administration.plugins.inventory import declarations, plugins_of
+from builtin_plugins.administration.plugins.inventory import declarations
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.venv.copy import check_starts, run_python
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
-from host import Messages, OperationError, PluginError
+from host import PluginError
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import RESERVED_WORDS, Catalog, Match
-from host.run.installation import Layout
 from host.run.lock import Lock
 
 
@@ -25,72 +22,67 @@ def check_collisions(session: Session, found: PluginContents, *, force: bool) ->
     words of the new one. Commands that this plugin had before are ignored. With `force`, only a
     warning is printed, unless the plugin would replace the existing command. PluginError is always
     raised if another package has an entry point of the same name: only one of them can be loaded.
+    Commands that only running code shows are not in `found`: see `check_declared_commands`.
     """
     lock, entry = session.lock_without_hooks, found.entry
     for name in found.names:
-        there = lock.plugins.get(name)
-        if there and there.package != entry.name:
-            what = f"{entry.name}: {there.distribution} also has an entry point named {name}"
-            remove = f"remove {there.distribution} first"
-            raise PluginError(what, "ask its author to rename it" if there.ours else remove)
-    own, others = declarations(lock, entry)
+        other = lock.plugins.get(name)
+        if other and other.package != entry.name:
+            what = f"{entry.name}: {other.distribution} also has an entry point named {name}"
+            remove = f"remove {other.distribution} first"
+            raise PluginError(what, "ask its author to rename it" if other.ours else remove)
+    own, _ = declarations(lock, entry)
+    new = {*found.commands, *found.declared} - _words(own)
+    _refuse_taken(session, entry, new, force=force)
+
+
+def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: bool) -> None:
+    """Check the commands that a staged package declares in code, as `check_collisions` does.
+
+    This calls the package's hooks, so the user must have agreed to add it. In safe mode, no code is
+    run. Raises PluginError if commands collide, or if the package has no contents.
+    """
+    entry, session = staged.entry, tx.session
+    if not entry.is_package or session.safe or not os.path.isdir(tx.files):
+        return
+    # Imported here: other kinds of plugins need none of these.
+    from builtin_plugins.administration.plugins import package_folder
+    from host.planning.discovery import query_package
+    from host.records import PluginPackage
+
+    folders = tuple(make_source(entry).folders(tx.files))
+    points = package_folder.entry_points(package_folder.distributions_in([tx.files]))
+    session.make_packages_importable()
+    package = PluginPackage(entry.name, folders, tuple(points))
+    added = query_package(session.installation, package)
+    session.messages.warn(*added.warnings(session.program))
+    plugins = added.plugins.values()
+    if entry.enabled and not any(one.hooks or one.broken for one in plugins):
+        raise PluginError(f"{entry.name}: contains no commands and no hooks")
+    own, _ = declarations(session.lock_without_hooks, entry)
+    _refuse_taken(session, entry, _words(added) - _words(own), force=force)
+
+
+def _refuse_taken(session: Session, entry: Entry, new: Collection[Words], *, force: bool) -> None:
+    """Raise PluginError if a command of the words `new` exists; with `force`, only warn.
+
+    Directory plugins come before packages, and both are in the order of the registry. Packages of
+    the program's environment come last. A command of a later plugin would be replaced, which is
+    refused even with `force`.
+    """
+    lock = session.lock_without_hooks
     entries = effective_registry(session.installation.plugins_dir).entries.values()
     names = [one.name for one in entries if not one.is_package]
+    if entry.is_package:
+        names += [one.name for one in entries if one.is_package and not one.is_in_environment]
     earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
 
-    def is_kept(there: Match) -> bool:  # packages are checked later, in a copy of the environment
-        return entry.is_package or there.plugin in earlier
+    def is_kept(existing: Match) -> bool:
+        owner = lock.plugins.get(existing.plugin)
+        return existing.plugin in earlier or (owner is not None and owner.package in earlier)
 
-    new = {*found.commands, *found.declared} - _words(own)
+    _, others = declarations(lock, entry)
     _refuse(session, entry, _taken(new, others, is_kept), force=force)
-
-
-def check_collisions_in_copy(entry: Entry, python: str, tx: Transaction, *, force: bool) -> None:
-    """Check a package as `check_collisions` does, in an environment copy that contains the package.
-
-    A process of `python`, the interpreter in the copy, starts this program and calls the plugins'
-    hooks, so commands that only Python code declares are included. Raises OperationError if the
-    process does not start, and PluginError if commands collide or if the plugin has no contents.
-    """
-    session = tx.session
-    changed = f"this program with {entry.name}"
-    if session.safe:
-        check_starts(python, changed)
-        return
-    layout, failing = session.layout, f"{changed} does not start"
-    known = sorted(_words(declarations(session.lock_without_hooks, entry)[0]))
-    given = json.dumps([layout.program, layout.root, layout.config_file, entry.name, known])
-    environ, seconds = session.environ, tx.seconds
-    printed = run_python(
-        python, __name__, given=given, failing=failing, environ=environ, seconds=seconds
-    )
-    try:  # code that Python runs at startup may print before the result
-        has_contents, warnings, taken = json.loads(printed.rpartition("\n")[2])
-    except ValueError:
-        raise OperationError(failing) from None
-    session.messages.warn(*warnings)
-    if entry.enabled and not has_contents:
-        raise PluginError(f"{entry.name}: contains no commands and no hooks")
-    _refuse(session, entry, taken, force=force)
-
-
-def _answer() -> None:
-    """Print the collisions of the package named on stdin, for `check_collisions_in_copy`."""
-    program, root, config_file, name, known = json.load(sys.stdin)
-    layout, messages = Layout(program, root, config_file), Messages(program, os.environ)
-    lock = Session(layout, os.environ, messages, safe=False).lock_without_hooks
-    entry = Entry(name, "pip")
-    (own, others), after = declarations(lock, entry), Catalog(lock)
-
-    def is_kept(there: Match) -> bool:
-        found = after.find(there.words)
-        return (found.directories, found.plugin) == (there.directories, there.plugin)
-
-    taken = _taken(_words(own).difference(map(tuple, known)), others, is_kept)
-    points = plugins_of(lock, entry)
-    has_contents = any(one.hooks or one.broken for one in points)
-    warnings = Lock([], plugins={one.name: one for one in points}).warnings(program)
-    print(json.dumps([has_contents, warnings, taken]))  # noqa: T201 - the answer
 
 
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
@@ -144,7 +136,3 @@ def _owner(there: Match) -> str:
 
 def _words(lock: Lock) -> set[Words]:
     return {one.words for one in contents(Catalog(lock), (), deep=True).commands}
-
-
-if __name__ == "__main__":
-    _answer()

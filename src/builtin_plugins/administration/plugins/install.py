@@ -38,41 +38,35 @@ def check_new_name(entry: Entry, entries: Iterable[str]) -> None:
 
 
 def ensure_built(staged: PluginContents, tx: Transaction, *, yes: bool) -> PluginContents:
-    """Return the staged version; if it has no wheel, build one after the user agrees.
+    """Return the staged version; build what has no wheel after the user agrees.
 
-    Raises OperationError if the user does not agree.
+    Raises OperationError if the user does not agree, or if nobody can be asked.
     """
-    if not staged.unbuilt:
-        return staged
-    entry = staged.entry
-    version = entry.version or f"at commit {entry.commit[:12]}"
-    tx.session.show_lines(
-        f"{entry.name} {version} has no wheel; building one runs the package's own code, "
-        "and the new commands are shown after the build"
-    )
-    ask_to_continue(tx.session, "Build it?", yes, "nothing was changed")
-    return make_source(entry).build(tx)
+    agreed: list[str] = []
+    while staged.unbuilt:
+        names = " and ".join(f"{name} {version}" for name, version in staged.unbuilt.items())
+        tx.session.show_lines(
+            f"{names}: no wheel; building one runs the package's own code, and the new commands "
+            "are shown after the build"
+        )
+        ask_to_continue(tx.session, "Build it?", yes, "nothing was changed", required=True)
+        agreed += staged.unbuilt
+        staged = make_source(staged.entry).build(tx, agreed)
+    return staged
 
 
-def install(
-    entry: Entry, tx: Transaction, *, force: bool, new: bool = False, team: bool = False
-) -> bool:
+def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False) -> bool:
     """Make the staged version of a plugin the current one.
 
-    The entry of a package or of a new linked directory is first marked with `unfinished`, so that
-    the next change can repair an interrupted installation. Other plugins need no mark, because
-    their new version is only a directory.
+    A new version is only a directory, which is complete before the link leads to it. Only the entry
+    of a new linked directory is first marked with `unfinished`, so that the next change can repair
+    an interrupted installation.
 
-    With `force`, a package may define commands that already exist. With `team`, the entry goes into
-    the registry that a team shares. Returns False, and changes nothing, if another process has just
-    installed the same version.
-
-    Raises HostError if the name of a `new` plugin is taken, or if a package breaks this program or
-    overrides commands of other plugins. For plugins of other kinds, the caller has already called
-    `check_collisions`.
+    With `team`, the entry goes into the registry that a team shares. Returns False, and changes
+    nothing, if another process has just installed the same version. Raises PluginError if the name
+    of a `new` plugin is taken. The caller has called `check_collisions`.
     """
     source, wanted = make_source(entry), (*entry.source_and_ref, entry.version_dir)
-    source.prepare_install(tx, force=force)
     with locked_registry(tx) as (registry, undo):
         there = registry.entries.get(entry.name)
         same = there and (*there.source_and_ref, there.version_dir) == wanted
@@ -87,12 +81,13 @@ def install(
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, there))
-        if entry.is_package or (there is None and entry.is_users_directory):
-            registry.put((there or entry).replaced(unfinished=True), team=team)
+        if there is None and entry.is_users_directory:
+            registry.put(entry.replaced(unfinished=True), team=team)
             write_registry(tx.plugins_dir, registry)
         _keep(tx, entry, undo)
         source.install(tx, undo)
-        registry.put(entry, team=team)
+        if team or not (there and _restores(there, entry)):
+            registry.put(entry, team=team)
     if problem := tx.unremoved.get(entry.name):
         tx.session.messages.warn(str(problem))
     return True
@@ -107,6 +102,14 @@ def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
         write_file(os.path.join(staged, ENTRY_FILE), json.dumps(entry.fields(), indent=2))
         make_directory(store.directory)
         store.commit(staged, entry.version_dir, undo)
+
+
+def _restores(recorded: Entry, entry: Entry) -> bool:
+    """Return whether only files were missing, so that the recorded entry is still right."""
+    local = ("installedAt", "python", "versions")
+    return all(
+        value == getattr(recorded, key) for key, value in entry.values().items() if key not in local
+    )
 
 
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
@@ -127,7 +130,6 @@ def remove(entry: Entry, tx: Transaction) -> str:
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(what, "disable the plugin, or remove it from registry.json for everybody")
     source = make_source(entry)
-    source.prepare_removal(tx)
     with locked_registry(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
             undo.callback(restore_registry, tx.plugins_dir, read_registry(tx.plugins_dir))

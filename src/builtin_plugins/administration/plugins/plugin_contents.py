@@ -1,27 +1,17 @@
 """The contents of a plugin, read from its files only: none of its code is imported or run."""
 
-import csv
 import os
 import re
 import shlex
-import tempfile
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
-
-import importlib_metadata
-from packaging.requirements import Requirement
-from packaging.utils import canonicalize_name
-from packaging.version import Version
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.plugins.tree import commands_of
-from builtin_plugins.administration.program.venv.distributions import find_distribution
-from builtin_plugins.io.archive import AS_STORED, extract
 from builtin_plugins.plugins_folder.directory import MANIFEST, DirectoryPlugin
 from builtin_plugins.plugins_folder.registry import Entry
-from host import Definition, OperationError, PluginError, Problem, Record
+from host import Definition, PluginError, Problem, Record
 from host.cli.contents import contents
 from host.hook_marker import GROUP
 from host.hookspecs import HOOKS
@@ -40,8 +30,8 @@ _LITERAL = re.compile(r"[\"']([^\"']+)[\"']")
 _PACKAGE_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
 _PACKAGE_NAME = re.compile(r"\bname\s*=\s*[\"']?([A-Za-z0-9._-]+)")
 _TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
-_METADATA = ("Name", "Version", "Summary")
 _NONE: Mapping[Words, Definition] = {}
+_NOTHING: Mapping[str, str] = {}
 
 
 class PluginContents(Record):
@@ -50,9 +40,9 @@ class PluginContents(Record):
     `commands` maps the words of each command to its definition. `hooks` and `declared` hold the
     hooks and the words of the commands that are visible in the text of the plugin's Python code;
     the code may have more. `problems` holds ignored definitions and misspelt keys. `left_out` lists
-    files that look like scripts but are not commands. For a distribution, `names` holds the names
-    of its plugins, and `requires` holds its requirements. `unbuilt` means that the contents are
-    unknown until a build, which runs the package's own code.
+    files that look like scripts but are not commands. `names` holds the names of a package's entry
+    points. `unbuilt` maps packages to their versions: until they are built, which runs their code,
+    the contents are unknown.
     """
 
     entry: Entry
@@ -62,8 +52,7 @@ class PluginContents(Record):
     problems: tuple[Problem, ...] = ()
     left_out: tuple[Problem, ...] = ()
     names: tuple[str, ...] = ()
-    requires: tuple[str, ...] = ()
-    unbuilt: bool = False
+    unbuilt: Mapping[str, str] = _NOTHING
 
     @property
     def has_python(self) -> bool:
@@ -122,71 +111,51 @@ def misspelt_keys(root: str) -> tuple[Problem, ...]:
     return Fields(path, read_json(path)).misspelt("plugin")
 
 
-def read_wheel(path: str, entry: Entry) -> PluginContents:
-    """Return the plugin in the wheel at `path`, with its entry completed.
+def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
+    """Return the contents of a package; the last of `folders` has its distributions.
 
-    Raises OperationError if the file is not a valid wheel.
+    The other folders are those of a linked project, whose files no distribution lists. Raises
+    ValueError or OSError if the files are unreadable or invalid.
     """
-    called = os.path.basename(path)
-    with tempfile.TemporaryDirectory() as area:
-        root = os.path.join(area, "wheel")
-        extract(Path(path), Path(root), called, AS_STORED)
-        try:
-            [found] = importlib_metadata.distributions(path=[root])
-            name, version, summary = (found.metadata.get(one) or "" for one in _METADATA)
-            name = canonicalize_name(name, validate=True)
-            Version(version)  # checked because the name and the version become file names
-            _check_record(found, root)
-            full = entry.replaced(name=name, version=version, description=summary)
-            return _of_distribution(found, full)
-        except (KeyError, OSError, ValueError) as failure:
-            raise OperationError(f"{called}: not a valid wheel: {failure}") from None
+    # Imported here: it takes 50 ms, and most users of this module read directories only.
+    from builtin_plugins.administration.plugins.package_folder import distributions_in
+
+    *linked, folder = folders
+    commands: dict[Words, Definition] = {}
+    problems: list[Problem] = []
+    code = b""
+    names = []
+    for distribution in distributions_in([folder]).values():
+        points = [*distribution.entry_points.select(group=GROUP)]
+        if not points:
+            continue
+        names += [point.name for point in points]
+        modules = [point.module for point in points]
+        files = {folder: [str(one) for one in distribution.files or ()]}
+        files |= {root: _files_of(root, modules) for root in linked}
+        for root, paths in files.items():
+            trees = sorted({match[1] for one in paths if (match := _TREE.match(one))})
+            found, wrong = read_commands(*(Tree(os.path.join(root, one)) for one in trees))
+            commands |= found
+            problems += [relocated(one, root, entry.name) for one in wrong]
+            for path in paths:
+                module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                if module in modules:
+                    code += Path(root, path).read_bytes() + b"\n"
+    hooks, declared = scan_python(code)
+    return PluginContents(entry, commands, hooks, declared, tuple(problems), names=tuple(names))
 
 
-def _check_record(found: Any, root: str) -> None:
-    """Raise ValueError if a wheel's RECORD does not list exactly its files."""
-    rows = csv.reader((found.read_text("RECORD") or "").splitlines())
-    listed = {row[0] for row in rows if row}
-    files = {str(one.relative_to(root)) for one in Path(root).rglob("*") if one.is_file()}
-    if foreign := listed - files:
-        raise ValueError(f"RECORD lists {min(foreign)}, which the wheel does not contain")
-    if unlisted := {one for one in files - listed if "/RECORD." not in one}:  # signatures
-        raise ValueError(f"RECORD does not list {min(unlisted)}")
-
-
-def read_installed(entry: Entry) -> PluginContents:
-    """Return the contents of an installed distribution, empty if they cannot be read."""
-    found = find_distribution(entry.name)
-    try:
-        return _of_distribution(found, entry) if found else PluginContents(entry)
-    except (OSError, ValueError):
-        return PluginContents(entry)
-
-
-def _of_distribution(found: Any, entry: Entry) -> PluginContents:
-    """Return the contents of an installed or unpacked distribution.
-
-    Raises ValueError or OSError if its files are unreadable or invalid.
-    """
-    requires = tuple(str(Requirement(one)) for one in found.requires or ())
-    names, root = list(map(str, found.files or ())), str(found.locate_file(""))
-    trees = {match[1] for one in names if (match := _TREE.match(one))}
-    commands, problems = read_commands(*(Tree(os.path.join(root, one)) for one in sorted(trees)))
-    points = list(found.entry_points.select(group=GROUP))
-    modules = {point.module.replace(".", "/") for point in points}
-    code = b"\n".join(
-        found.locate_file(one).read_bytes()
-        for one in names
-        if one.removesuffix(".py").removesuffix("/__init__") in modules
-    )
-    return PluginContents(
-        entry,
-        commands,
-        *scan_python(code),
-        tuple(relocated(one, root, entry.name) for one in problems),
-        names=tuple(point.name for point in points),
-        requires=requires,
-    )
+def _files_of(root: str, modules: Iterable[str]) -> list[str]:
+    """Return the files of the top-level packages or modules `modules` in the directory `root`."""
+    found = []
+    for top in sorted({module.partition(".")[0] for module in modules}):
+        if os.path.isfile(os.path.join(root, f"{top}.py")):
+            found.append(f"{top}.py")
+        for directory, _, names in os.walk(os.path.join(root, top)):
+            inside = os.path.relpath(directory, root)
+            found += [f"{inside}/{name}" for name in names]
+    return found
 
 
 def relocated(problem: Problem, root: str, called: str) -> Problem:
@@ -215,6 +184,8 @@ def refuse_package(
     """
     if not is_python_project(root) or os.path.lexists(os.path.join(root, MANIFEST)):
         return
+    from packaging.utils import canonicalize_name  # imported here: it takes 10 ms
+
     text = ""
     for name in _PACKAGE_FILES:
         with suppress(OSError):

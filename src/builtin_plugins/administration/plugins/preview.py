@@ -8,8 +8,6 @@ from pathlib import Path
 from builtin_plugins.administration.pages import columns, plural
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.administration.program.launcher import other_installations
-from builtin_plugins.administration.program.venv.distributions import installed_version
 from builtin_plugins.plugins_folder.registry import Entry
 from host import Definition, Problem, masked_text
 from host.cli.session import Session
@@ -33,21 +31,6 @@ def preview(
     before = make_source(former).current_version(plugins_dir) if former else None
     session.show_lines(*plan_lines(before, found, verbose=verbose))
     session.messages.warn(*found.problems)
-    warn_of_sharing(session, found.entry, "changes")
-
-
-def warn_of_sharing(session: Session, entry: Entry, does: str) -> None:
-    """Warn if a change to an installed package also affects other installations.
-
-    `does` is the change as a verb, such as "removes".
-    """
-    if not entry.is_package or installed_version(entry.name) is None:
-        return
-    if others := other_installations(session.layout.root, session.environ):
-        session.messages.warn(
-            f"this also {does} {entry.name} in the installations that share this environment: "
-            f"{', '.join(others)}"
-        )
 
 
 def plan_lines(
@@ -171,10 +154,11 @@ def _path_folders(found: PluginContents) -> list[str]:
 
 
 def _uses_of_plugin(found: PluginContents) -> dict[str, list[str]]:
-    needs = make_source(found.entry).needs(found)
+    entry = found.entry
+    brought = [f"{one.name} {one.version}" for one in entry.packages if one.name != entry.name]
     return {
         "Python hooks": list(found.hooks),
-        "needs": [str(one).partition(";")[0] for one in needs],
+        "packages": brought,
         "folders that a run appends to PATH": _path_folders(found),
     }
 

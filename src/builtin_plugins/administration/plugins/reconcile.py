@@ -19,7 +19,6 @@ from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
     find_directory_plugins,
     names_in,
-    read_kept_entry,
     store_of,
 )
 from builtin_plugins.plugins_folder.json_object import read_object
@@ -38,7 +37,7 @@ from builtin_plugins.plugins_folder.registry import (
 )
 from builtin_plugins.store.versions import remove_abandoned
 from host import HostError, OperationError, PluginError, Problem
-from host.run.importing import complete_import_path
+from host.run.importing import complete_import_path, program_path
 
 REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
 
@@ -106,20 +105,10 @@ def _clear(plugins_dir: str) -> None:
 
 
 def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
-    """Complete or undo the interrupted changes of all entries marked with `unfinished`.
-
-    If the package of an entry is installed, the entry is updated to the installed version.
-    Otherwise, the plugin and its entry are removed.
-    """
+    """Finish the interrupted removals, and undo the interrupted links to users' directories."""
     for entry in [one for one in registry.entries.values() if one.unfinished]:
-        if entry.is_package and (version := _installed_version(entry.name)):
-            store = store_of(plugins_dir, entry.name)
-            kept = [entry, *map(read_kept_entry, map(store.path, store.versions()))]
-            found = next((one for one in kept if one and one.version == version), entry)
-            registry.put(found.replaced(unfinished=False, enabled=entry.enabled))
-        else:
-            set_aside(plugins_dir, entry.name, ExitStack())
-            registry.drop(entry.name)
+        set_aside(plugins_dir, entry.name, ExitStack())
+        registry.drop(entry.name)
 
 
 def _record_kept_disabled(plugins_dir: str, registry: Registry) -> None:
@@ -127,17 +116,18 @@ def _record_kept_disabled(plugins_dir: str, registry: Registry) -> None:
     for name in registry.kept_disabled:
         entry = registry.entries[name]
         is_here = os.path.lexists(os.path.join(plugins_dir, name))
-        if is_here or (entry.is_package and _installed_version(name)):
+        if is_here or (entry.is_in_environment and _is_installed(name)):
             registry.put(entry)
         else:
             del registry.entries[name]
 
 
-def _installed_version(name: str) -> str:
+def _is_installed(name: str) -> bool:
+    """Return whether the program's environment has the package `name`."""
     complete_import_path()
     import importlib_metadata  # imported here because only this function needs it
 
-    return next((one.version for one in importlib_metadata.distributions(name=name)), "")
+    return any(True for _ in importlib_metadata.distributions(name=name, path=program_path()))
 
 
 def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationError]:
@@ -147,7 +137,7 @@ def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     link is kept.
     """
     store, entry = store_of(plugins_dir, name), registry.entries.get(name)
-    wanted = entry.version_dir if entry and not entry.is_package else ""
+    wanted = entry.version_dir if entry else ""
     is_here = not wanted or os.path.isdir(store.link_target(wanted))
     is_link = os.path.islink(store.link) or not os.path.lexists(store.link)
     if store.current != wanted and is_here and is_link:

@@ -128,7 +128,8 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     show_contained(inside, contained_plugins(inside, source.entry.source))
     show = partial(preview, inside, None)
     for entry in sync.missing_entries(inside):
-        sync.sync_plugin(inside, entry, timeout=tx.seconds, show=show, dry_run=entry.is_package)
+        dry_run = entry.is_package  # nothing may be built before the question
+        sync.sync_plugin(inside, entry, yes=yes, timeout=tx.seconds, show=show, dry_run=dry_run)
     ask_to_continue(session, "Create it?", yes, "nothing was created")
     os.chmod(tx.files, atomic.mode_below(os.path.dirname(root)))
     atomic.sync_file_system(tx.files)

@@ -88,7 +88,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         yield Finding("variables", Problem(definition.file, what, key="sources"))
     needed = (*definition.required_envs, *(one.variable for one in definition.args))
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
-    schemes = [(text.partition(":")[0],) for text in definition.secrets.values()]
+    schemes = [(text.partition(":")[0], "", "", "", ()) for text in definition.secrets.values()]
     problems: list[Problem] = []
     reader = _LintReader((), definition, layers, problems.append, schemes)
     try:

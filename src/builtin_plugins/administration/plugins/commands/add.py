@@ -1,6 +1,9 @@
 """`self plugin add`."""
 
-from builtin_plugins.administration.plugins.collisions import check_collisions
+from builtin_plugins.administration.plugins.collisions import (
+    check_collisions,
+    check_declared_commands,
+)
 from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
@@ -45,7 +48,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       user/repo, a git address  a repository to clone (https, ssh, git, file)
       .tar.gz, .zip             an archive: a path or an https address
       .whl                      a wheel: a path or an https address
-      pip:REQUIREMENT           a package for this program's environment
+      pip:REQUIREMENT           a package, in a folder of its own with its requirements
       'pip:NAME @ git+https://…'
                                 a repository to build a package from
 
@@ -85,6 +88,10 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     with transaction(session, timeout) as tx:
         tx.messages.debug(f"fetching {wanted.entry.source}")
         staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
+        if staged.entry.is_in_environment:
+            have = "is among the packages that the program itself has; nothing was installed"
+            session.show_lines(f"{staged.entry.name} {staged.entry.version} {have}")
+            return
         _add_staged(staged, tx, team=team, force=force, yes=yes, verbose=verbose)
 
 
@@ -131,7 +138,8 @@ def _add_staged(
         ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
     else:
         ask_to_continue(session, "Add it?", yes, "nothing was added")
-    if not install(entry, tx, new=former is None, team=team, force=force):
+    check_declared_commands(staged, tx, force=force)
+    if not install(entry, tx, new=former is None, team=team):
         session.show_lines(_installed(session, entry))
         return
     done = "updated" if current else "restored" if former else "added"

@@ -4,7 +4,7 @@ import os
 
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
-from builtin_plugins.administration.plugins.preview import warn_of_sharing
+from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.directory import store_of
@@ -17,14 +17,12 @@ def command(session: Session, name: str, yes: bool) -> None:
     """Remove the plugin NAME, even if some of its files are missing.
 
     The files of a linked plugin are never touched. A directory that was dropped into
-    plugins/ is moved to plugins/.removed. A package is uninstalled with pip.
+    plugins/ is moved to plugins/.removed.
     """
     with transaction(session) as tx:
         plugin = _to_remove(session, name)
         entry = plugin.entry
-        if entry.is_package and plugin.state != "missing":
-            session.messages.line(f"this uninstalls the package {entry.name}")
-            warn_of_sharing(session, entry, "removes")
+        make_source(entry).check_change("remove")
         ask_to_continue(session, f"Remove {entry.name}?", yes, "nothing was removed")
         kept = remove(entry, tx)
     session.show_lines(f"removed {entry.name}")

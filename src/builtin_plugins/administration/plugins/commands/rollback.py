@@ -2,7 +2,7 @@
 
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_plugin
-from builtin_plugins.administration.plugins.preview import version_text, warn_of_sharing
+from builtin_plugins.administration.plugins.preview import version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.plugins_folder.registry import Entry, read_registry
@@ -30,9 +30,8 @@ def command(session: Session, name: str, version: str | None) -> None:
     fixed = any(make_source(one).is_one_version for one in (entry, chosen))
     source = chosen.source if fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
-    warn_of_sharing(session, target, "changes")
     with transaction(session) as tx:
-        install(target, tx, force=True)
+        install(target, tx)
     before, after = version_text(entry), version_text(target)
     if before == after:
         before, after = entry.version_dir, target.version_dir

@@ -4,10 +4,13 @@ import os
 from collections.abc import Callable
 from functools import partial
 
-from builtin_plugins.administration.plugins.collisions import check_collisions
+from builtin_plugins.administration.plugins.collisions import (
+    check_collisions,
+    check_declared_commands,
+)
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.preview import heading, version_text, warn_of_sharing
+from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
@@ -38,10 +41,10 @@ def install_missing(
     missing = missing_entries(session, wanted)
     for entry in missing:
         session.show_lines(heading(entry))
-        warn_of_sharing(session, entry, "changes")
     if missing and not dry_run:
         ask_to_continue(session, "Install these plugins?", yes, "nothing was changed")
-        if failed := for_each(session, missing, partial(_restore, session, timeout=timeout)):
+        restore = partial(_restore, session, yes=yes, timeout=timeout)
+        if failed := for_each(session, missing, restore):
             raise OperationError(f"not installed: {', '.join(failed)}", "run the command again")
     if wanted.problems:
         raise OperationError(f"registry entries that cannot be used: {len(wanted.problems)}")
@@ -72,8 +75,8 @@ def missing_entries(session: Session, wanted: Registry | None = None) -> list[En
     return found
 
 
-def _restore(session: Session, entry: Entry, *, timeout: float) -> None:
-    sync_plugin(session, entry, timeout=timeout)
+def _restore(session: Session, entry: Entry, *, yes: bool, timeout: float) -> None:
+    sync_plugin(session, entry, yes=yes, timeout=timeout)
     session.show_lines(f"installed {entry.name}")
 
 
@@ -81,27 +84,31 @@ def sync_plugin(
     session: Session,
     entry: Entry,
     *,
+    yes: bool,
     timeout: float,
     show: Callable[[PluginContents], None] = lambda _: None,
     dry_run: bool = False,
 ) -> None:
     """Call `show` with the recorded version of a plugin, then install exactly that version.
 
-    With `dry_run`, the version is only fetched and checked; if it has no wheel, it is not built.
+    With `yes`, what has no wheel is built without asking. With `dry_run`, the version is only
+    fetched and checked; nothing is built.
     """
     entry = checked_entry(entry)
     if not entry.version_dir:
         raise OperationError("no commit or sha256 is recorded", "remove and re-add the plugin")
     with transaction(session, timeout) as tx:
         source = make_source(entry)
-        staged = source.kept_version(tx) or source.fetch(tx)
+        staged = source.restore(tx)
         if not dry_run:
-            staged = ensure_built(staged, tx, yes=True)  # the user has already agreed
-        if not staged.unbuilt and staged.entry.version_dir != entry.version_dir:
+            staged = ensure_built(staged, tx, yes=yes)
+        # A package may have been resolved again, because it does not fit this program.
+        if not entry.is_package and staged.entry.version_dir != entry.version_dir:
             raise OperationError(
                 f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
             )
         show(staged)
         check_collisions(session, staged, force=True)
         if not dry_run:
-            install(staged.entry, tx, force=True)
+            check_declared_commands(staged, tx, force=True)
+            install(staged.entry, tx)

@@ -2,9 +2,13 @@
 
 from functools import partial
 
-from builtin_plugins.administration.plugins.collisions import check_collisions
+from builtin_plugins.administration.plugins.collisions import (
+    check_collisions,
+    check_declared_commands,
+)
 from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_plugin
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import preview, version_text, why_it_stays
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
@@ -34,26 +38,28 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     """Return the entries of the plugins `names`; without names, all entries of the registry."""
     entries = read_registry(session.installation.plugins_dir).entries
     if not names:
-        return list(entries.values())
+        return [entry for entry in entries.values() if not entry.is_in_environment]
     plugins = inventory(session, "none")
     found = [named_plugin(session, name, plugins).entry for name in dict.fromkeys(names)]
     return [entries.get(one.name, one) for one in found]
 
 
 def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
+    make_source(entry).check_change("update")
     if why := why_it_stays(session, entry):
         session.show_lines(f"{entry.name}: {why}")
         return
     entry = checked_entry(entry)
     with transaction(session, timeout) as tx:
-        staged = make_source(entry.replaced(commit="", sha256="")).fetch(tx)
-        new = staged.entry
-        if _identity(new) == _identity(entry):
+        wanted = entry.replaced(commit="", sha256="", packages=())
+        staged = make_source(wanted).fetch(tx)
+        if _is_same(entry, staged):
             session.show_lines(f"{entry.name}: {version_text(entry)} is the newest version")
             return
         if staged.unbuilt and dry_run:
-            change = f"{version_text(entry)} → {version_text(new)}"
-            session.show_lines(f"{entry.name}: {change}, built from source")
+            built = " and ".join(f"{name} {text}" for name, text in staged.unbuilt.items())
+            change = f"{version_text(entry)} → to be built: {built}"
+            session.show_lines(f"{entry.name}: {change}")
             return
         staged = ensure_built(staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
@@ -62,10 +68,16 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         if dry_run:
             return
         ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
-        install(staged.entry, tx, force=True)
+        check_declared_commands(staged, tx, force=True)
+        install(staged.entry, tx)
     session.show_lines(f"updated {entry.name}")
 
 
-def _identity(entry: Entry) -> str:
-    """Return the commit, version or checksum that identifies a version of a plugin."""
-    return entry.commit or (entry.version if entry.is_package else entry.sha256)
+def _is_same(entry: Entry, staged: PluginContents) -> bool:
+    """Return whether the staged version is the current one; nothing is built to find out."""
+    if entry.commit:
+        return entry.commit == staged.entry.commit
+    if staged.unbuilt:
+        built = {one.name: one.version for one in entry.packages if one.built}
+        return all(built.get(name) == version for name, version in staged.unbuilt.items())
+    return entry.version_dir == staged.entry.version_dir

@@ -5,11 +5,10 @@ A new kind is a module here, and a line in `KINDS` of `plugins_folder.registry`.
 
 import os
 import re
+from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from importlib import import_module
 from urllib.parse import urlsplit
-
-from packaging.requirements import Requirement
 
 from builtin_plugins.administration.plugins.plugin_contents import (
     PluginContents,
@@ -138,13 +137,23 @@ class PluginSource:
             )
         return found.replaced(entry=entry, problems=problems)
 
-    def build(self, tx: Transaction) -> PluginContents:
-        """Build and stage the package that `fetch` left unbuilt; this runs the package's code."""
+    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
+        """Stage the package that `fetch` left unbuilt; this runs the code of the packages `agreed`.
+
+        The result may have further `unbuilt` packages, because a build shows requirements.
+        """
         raise NotImplementedError
+
+    def restore(self, tx: Transaction) -> PluginContents:
+        """Stage exactly the version that the entry records, unless `plugins/` still has it."""
+        return self.kept_version(tx) or self.fetch(tx)
 
     def kept_version(self, tx: Transaction) -> PluginContents | None:
         """Return the version that the entry records, or None if it must be fetched first."""
-        return None
+        store, version = store_of(tx.plugins_dir, self.entry.name), self.entry.version_dir
+        if version not in store.versions():
+            return None
+        return self.contents(store.link_target(version))
 
     def is_present(self, plugins_dir: str) -> bool:
         """Return whether the version that the entry records is the current one in `plugins_dir`."""
@@ -153,35 +162,32 @@ class PluginSource:
 
     def current_version(self, plugins_dir: str) -> PluginContents:
         """Return the current version; its contents are empty if they cannot be read."""
+        return self.contents(os.path.join(plugins_dir, self.entry.name))
+
+    def contents(self, root: str) -> PluginContents:
+        """Return the contents of the version whose files are in `root`; empty if unreadable."""
         try:
-            root = os.path.join(plugins_dir, self.entry.name)
             return read_contents(read_plugin(root, self.entry))
         except (HostError, OSError):
             return PluginContents(self.entry)
 
-    def needs(self, found: PluginContents) -> list[Requirement]:
-        """Return the packages that a version needs in this environment; `found` is its contents."""
+    def folders(self, root: str) -> list[str]:
+        """Return the directories for the import path of a version whose files are in `root`."""
         return []
 
     def pip_address(self) -> str:
         """Return the repository address in the form that pip accepts, or "" for none."""
         return ""
 
-    # These methods install and remove a plugin in two steps. The first step, `prepare_…`, is slow,
-    # so it runs before the registry is locked; an error in the second step runs the `undo` steps.
+    def check_change(self, word: str) -> None:
+        """Raise PluginError if this program cannot do what `word` says: "update" or "remove"."""
 
-    def prepare_install(self, tx: Transaction, *, force: bool) -> None:
-        """Do the slow part of `install` before the registry is locked. Raises HostError.
-
-        With `force`, the plugin may define commands that already exist.
-        """
+    # These methods install and remove a plugin while the registry is locked; an error runs the
+    # `undo` steps.
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         """Make the entry's version the current one; its files are already in `.versions`."""
         store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
-
-    def prepare_removal(self, tx: Transaction) -> None:
-        """Do the slow part of `remove` before the registry is locked. Raises HostError."""
 
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         """Remove the plugin; return the path to which its directory was moved, or "" for none."""

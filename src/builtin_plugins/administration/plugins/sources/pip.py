@@ -1,27 +1,31 @@
-"""Plugins that are Python distributions, installed into the program's own environment.
+"""Python packages, each in a folder of its own with everything that the program does not have.
 
-Their code runs only after the user agrees: `fetch` downloads a wheel and only reads it, while
-`build` and `prepare_install` are called later.
+Wheels are only unpacked. A project is built, which runs its code, after the user agrees: `fetch`
+returns contents with `unbuilt` names, and `build` gets the names that the user agreed to.
 """
 
 import os
-from collections.abc import Collection
-from contextlib import ExitStack, suppress
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from packaging.utils import canonicalize_name
+from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
 
-from builtin_plugins.administration.plugins.collisions import check_collisions_in_copy
+from builtin_plugins.administration.plugins import package_folder
 from builtin_plugins.administration.plugins.plugin_contents import (
     PluginContents,
     is_python_project,
-    read_installed,
-    read_wheel,
+    read_package,
 )
-from builtin_plugins.administration.plugins.sources import package_index
+from builtin_plugins.administration.plugins.resolution import (
+    build_wheel,
+    file_address,
+    install_into,
+    resolve,
+    why_not_newest,
+)
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.sources.git import fetch_commit
@@ -30,11 +34,10 @@ from builtin_plugins.administration.plugins.sources.requirements import (
     parse_requirement,
 )
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.administration.program.launcher import record_installation
-from builtin_plugins.administration.program.venv import distributions
-from builtin_plugins.administration.program.venv.copy import VenvCopy, check_starts, check_venv
+from builtin_plugins.administration.program.venv.installer import check_installer
 from builtin_plugins.io.addresses import without_credentials
-from builtin_plugins.plugins_folder.directory import names_in, store_of
+from builtin_plugins.io.files.atomic import remove_path
+from builtin_plugins.plugins_folder.directory import read_kept_entry, store_of
 from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, PluginError, UsageError
 from host.hook_marker import GROUP
@@ -47,16 +50,14 @@ class PipSource(PluginSource):
     """A requirement for the package index, a repository to build a wheel from, or a wheel.
 
     `repository` is None if the source is not a repository; `requirement` is None for a wheel.
-    `_copy` is the environment as changed by `prepare_…`, or None if no change is necessary.
     """
 
     prefix = "pip:"
     suffixes = (_WHEEL,)
-    name_hint = ""  # the name of a distribution cannot be changed
+    name_hint = ""  # the name of a package cannot be changed
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
-        self._copy: VenvCopy | None = None
         self.repository = self.requirement = None
         source = self.address or entry.name
         with suppress(UsageError):
@@ -91,10 +92,13 @@ class PipSource(PluginSource):
         versions = self.requirement.specifier  # empty for a repository
         return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
 
+    @property
+    def _extras(self) -> tuple[str, ...]:
+        return tuple(sorted(self.requirement.extras)) if self.requirement else ()
+
     def fetch(self, tx: Transaction) -> PluginContents:
         complete_import_path()
-        check_venv()
-        os.mkdir(tx.files)
+        check_installer()
         if self.requirement is None:
             return self._fetch_wheel(tx)
         name = self.entry.name or canonicalize_name(self.requirement.name)
@@ -106,110 +110,151 @@ class PipSource(PluginSource):
                 what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
                 raise PluginError(what)
             entry = found.replaced(source=self.entry.source, name=name)
-            return PluginContents(entry, unbuilt=True)
-        requirement = parse_requirement(str(self.requirement))
-        if version := self.entry.version:
-            try:
-                at_least = f">={Version(version).public}"
-            except InvalidVersion:
-                raise UsageError(f"{self.entry.source}: {version} is not a valid version") from None
-            if self.entry.sha256:
-                requirement.specifier = SpecifierSet(f"=={version}")
-            else:  # prevents a downgrade: the newest version with a wheel may be older
-                requirement.specifier &= SpecifierSet(at_least)
-        tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
-        path, sha256, version = package_index.find(requirement, self.entry.sha256, tx)
-        if path:
-            return _staged(path, self.entry.replaced(sha256=sha256))
-        return PluginContents(self.entry.replaced(name=name, version=version), unbuilt=True)
+            return PluginContents(entry, unbuilt={name: f"at commit {entry.commit[:12]}"})
+        if self.entry.packages:
+            built = {one.name: one.version for one in self.entry.packages if one.built}
+            if built:
+                return PluginContents(self.entry, unbuilt=built)
+            return self._stage_recorded({}, tx)
+        return self._fetch_newest(tx)
 
     def _fetch_wheel(self, tx: Transaction) -> PluginContents:
         name = os.path.basename(self.address.partition("?")[0])
-        path = os.path.join(tx.files, name)
+        path = os.path.join(tx.area, name)
         sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
-        return _staged(path, self.entry.replaced(sha256=sha256))
+        return self._with_requirements(self.entry.replaced(sha256=sha256), path, tx)
 
-    def build(self, tx: Transaction) -> PluginContents:
-        entry = self.entry
-        tx.messages.line(f"building {entry.name} {entry.version}".rstrip())
-        if self.repository:
-            return _staged(package_index.build_from(_checkout(tx), tx), entry)
-        exact = Requirement(f"{entry.name}=={entry.version}")
-        path, sha256 = package_index.build(exact, entry.sha256, tx)
-        return _staged(path, entry.replaced(sha256=sha256))
+    def _fetch_newest(self, tx: Transaction, agreed: Collection[str] = ()) -> PluginContents:
+        """Stage the newest version on the index; the packages `agreed` may be built."""
+        requirement = parse_requirement(str(self.requirement))
+        name = canonicalize_name(requirement.name)
+        if name in package_folder.program_distributions():
+            return self._of_program(name)
+        if version := self.entry.version:  # an update never goes back
+            try:
+                requirement.specifier &= SpecifierSet(f">={Version(version).public}")
+            except InvalidVersion:
+                raise UsageError(f"{self.entry.source}: {version} is not a valid version") from None
+        tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
+        resolution = resolve(str(requirement), tx, sources=agreed)
+        entry = self.entry.replaced(name=name)
+        if resolution.unbuilt:
+            return PluginContents(entry, unbuilt=resolution.unbuilt)
+        [version] = [one.version for one in resolution.packages if one.name == name]
+        if why := why_not_newest(requirement, version, tx):
+            tx.messages.warn(f"{name}: {version} is used instead of the newest version: {why}")
+        entry = entry.replaced(version=version, packages=resolution.packages)
+        return PipSource(entry).kept_version(tx) or self._stage(entry, {}, tx)
+
+    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
+        if not self.repository:
+            if self.entry.packages:
+                return self._stage_recorded({}, tx, agreed)
+            return self._fetch_newest(tx, agreed)
+        built = os.path.join(tx.area, "built")
+        if os.path.isdir(built):
+            [file] = os.listdir(built)
+            return self._with_requirements(self.entry, os.path.join(built, file), tx, agreed)
+        tx.messages.line(f"building {self.entry.name}")
+        return self._with_requirements(self.entry, build_wheel(_checkout(tx), tx), tx, agreed)
+
+    def _with_requirements(
+        self, entry: Entry, wheel: str, tx: Transaction, agreed: Collection[str] = ()
+    ) -> PluginContents:
+        """Stage the wheel of a file or project, with the recorded packages or the newest ones."""
+        name, _ = _name_and_version(wheel)
+        if entry.name not in ("", name):
+            raise PluginError(f"{entry.name}: the fetched package has the name {name}")
+        if name in package_folder.program_distributions():
+            raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
+        entry = entry.replaced(name=name)
+        if entry.packages:
+            return self._stage_recorded({name: wheel}, tx, agreed)
+        extras = f"[{','.join(self._extras)}]" if self._extras else ""
+        wanted = f"{name}{extras} @ {file_address(wheel)}"
+        resolution = resolve(wanted, tx, local=name, sources=agreed)
+        if resolution.unbuilt:
+            return PluginContents(entry, unbuilt=resolution.unbuilt)
+        return self._stage(entry.replaced(packages=resolution.packages), {name: wheel}, tx)
+
+    def _stage_recorded(
+        self, wheels: Mapping[str, str], tx: Transaction, agreed: Collection[str] = ()
+    ) -> PluginContents:
+        """Stage the recorded packages, or resolve again if they do not fit this program."""
+        staged = self._stage(self.entry, wheels, tx)
+        program = package_folder.program_distributions()
+        folder = package_folder.distributions_in([tx.files])
+        name = staged.entry.name
+        problem = package_folder.unmet_requirement(name, self._extras, folder, program)
+        if not problem:
+            return staged
+        tx.messages.line(f"{name} {problem}; looking for versions that fit")
+        remove_path(tx.files)
+        again = PipSource(self.entry.replaced(packages=()))
+        for wheel in wheels.values():
+            return again._with_requirements(again.entry, wheel, tx, agreed)
+        return again._fetch_newest(tx, agreed)
+
+    def _of_program(self, name: str) -> PluginContents:
+        """Return a plugin among the requirements of the program: nothing is to be installed."""
+        distribution = package_folder.program_distributions()[name]
+        if not package_folder.entry_points({name: distribution}):
+            raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
+        return PluginContents(Entry(name, "environment", version=str(distribution.version)))
+
+    def _stage(self, entry: Entry, wheels: Mapping[str, str], tx: Transaction) -> PluginContents:
+        """Install the packages of `entry`, and the wheels, into the staged folder; check it."""
+        tx.messages.line(f"installing {entry.name}")
+        program = package_folder.program_distributions()
+        lacking = [one for one in entry.packages if one.name not in program]
+        install_into(tx.files, lacking, wheels, tx)
+        folder = package_folder.distributions_in([tx.files])
+        main = folder[entry.name]
+        if not package_folder.entry_points(folder):
+            what = f"{entry.name} is not a plugin: it has no entry point in the group {GROUP}"
+            raise PluginError(what)
+        module, owner = package_folder.taken_module(tx.files, program)
+        if module:
+            raise PluginError(f"{entry.name}: {module} would replace the module of {owner}")
+        entry = entry.replaced(
+            version=str(main.version),
+            description=str(main.metadata["Summary"] or ""),
+            python=package_folder.needed_python(tx.files),
+        )
+        return read_package(entry, [tx.files])
 
     def kept_version(self, tx: Transaction) -> PluginContents | None:
-        try:
-            return self._wheel(tx)[0] if self.entry.version_dir else None
-        except OperationError:
-            return None
+        return None if self._problem(self._kept_root(tx.plugins_dir)) else super().kept_version(tx)
 
-    def _wheel(self, tx: Transaction) -> tuple[PluginContents, str]:
-        """Return a wheel's contents and directory: the staged wheel or else that in `.versions`."""
-        kept = store_of(tx.plugins_dir, self.entry.name).link_target(self.entry.version_dir)
-        for directory in (tx.files, kept):
-            names = names_in(directory)
-            if len(names) == 1:
-                return read_wheel(os.path.join(directory, names[0]), self.entry), directory
-        raise OperationError(f"{self.entry.name}: its wheel is missing from {kept}")
+    def _kept_root(self, plugins_dir: str) -> str:
+        store = store_of(plugins_dir, self.entry.name)
+        return store.link_target(self.entry.version_dir)
 
     def is_present(self, plugins_dir: str) -> bool:
-        entry, there = self.entry, distributions.installed_version(self.entry.name)
-        is_version = there is not None and there == (entry.version or there)
-        return is_version and entry.commit in ("", distributions.installed_commit(entry.name))
+        return super().is_present(plugins_dir) and not self.problem(plugins_dir)
 
-    def current_version(self, plugins_dir: str) -> PluginContents:
-        return read_installed(self.entry)
+    def problem(self, plugins_dir: str) -> str:
+        """Return why the current version cannot work here, or "" if it can."""
+        return self._problem(os.path.join(plugins_dir, self.entry.name))
 
-    def needs(self, found: PluginContents) -> list[Requirement]:
-        return list(distributions.needed(found.requires, self._extras()))
+    def _problem(self, root: str) -> str:
+        kept = read_kept_entry(os.path.dirname(os.path.realpath(root)))
+        if kept is not None and package_folder.other_python(kept.python):
+            return f"built for Python {kept.python}"
+        folder = package_folder.distributions_in(self.folders(root))
+        program = package_folder.program_distributions()
+        return package_folder.unmet_requirement(self.entry.name, self._extras, folder, program)
 
-    def _extras(self) -> Collection[str]:
-        return self.requirement.extras if self.requirement else ()
+    def folders(self, root: str) -> list[str]:
+        """Return the directories for the import path of the version whose files are in `root`."""
+        linked = package_folder.linked_folders(root) if self.entry.dev else []
+        return [*(linked or ()), root]
 
-    def prepare_install(self, tx: Transaction, *, force: bool) -> None:
-        """Install the wheel and its requirements into a copy of the environment, then check it.
-
-        The distributions that this program itself needs keep their versions. With `force`, the
-        plugin may define commands that already exist.
-        """
-        complete_import_path()
-        wheel, directory = self._wheel(tx)
-        record_installation(tx.session.layout.root)
-        name, version = self.entry.name, self.entry.version
-        copy = self._copy = tx.copy_venv()
-        tx.messages.line(f"installing {name}=={version}")
-        alone = ["--no-index", "--no-deps", "--force-reinstall", "--find-links", directory]
-        copy.change(tx.installer, "install", *alone, f"{name}=={version}")
-        if self.needs(wheel):
-            constraints = Path(tx.area, "constraints.txt")
-            kept = "".join(f"{one}=={there}\n" for one, there in distributions.protected().items())
-            constraints.write_text(kept, encoding="utf-8")
-            exact = f"{name}[{','.join(sorted(self._extras()))}]=={version}"
-            copy.change(tx.installer, "install", "--constraint", str(constraints), exact)
-        if self.repository:
-            vcs_info = {"vcs": "git", "commit_id": self.entry.commit}
-            copy.write_direct_url(name, {"url": self.repository.address, "vcs_info": vcs_info})
-        distributions.check_change(name, copy.path)
-        check_collisions_in_copy(self.entry, copy.python, tx, force=force)
-
-    def install(self, tx: Transaction, undo: ExitStack) -> None:
-        if self._copy:
-            self._copy.swap(undo)
-
-    def prepare_removal(self, tx: Transaction) -> None:
-        """Remove the distribution, but not its requirements, from a copy of the environment."""
-        complete_import_path()
-        name = self.entry.name
-        if distributions.find_distribution(name) is not None:
-            copy = self._copy = tx.copy_venv()
-            copy.change(tx.installer, "uninstall", "--yes", name)
-            check_starts(copy.python, f"this program without {name}")
-
-    def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        if self._copy:
-            self._copy.swap(undo)
-        return ""
+    def contents(self, root: str) -> PluginContents:
+        try:
+            return read_package(self.entry, self.folders(root))
+        except (OSError, ValueError):
+            return PluginContents(self.entry)
 
 
 def _checkout(tx: Transaction) -> str:
@@ -217,14 +262,10 @@ def _checkout(tx: Transaction) -> str:
     return os.path.join(tx.area, "checkout")
 
 
-def _staged(path: str, entry: Entry) -> PluginContents:
-    """Return the plugin in the wheel at `path`. Raises HostError if it cannot be installed."""
-    found = read_wheel(path, entry)
-    name = found.entry.name
-    if not found.names:
-        raise PluginError(f"{name} is not a plugin: it has no entry point in the group {GROUP}")
-    if name in distributions.protected():
-        raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
-    if entry.name not in ("", name):
-        raise PluginError(f"{entry.name}: the fetched package has the name {name}")
-    return found
+def _name_and_version(wheel: str) -> tuple[str, str]:
+    file = os.path.basename(wheel)
+    try:
+        name, version, *_ = parse_wheel_filename(file)
+    except InvalidWheelFilename as failure:
+        raise OperationError(f"{file}: not a valid wheel: {failure}") from None
+    return name, str(version)

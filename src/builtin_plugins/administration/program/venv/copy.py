@@ -4,16 +4,13 @@ The copy consists of hard links to the original files, so it is cheap to make. T
 pip replaces files and never writes into existing ones.
 """
 
-import json
 import os
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from builtin_plugins.administration.program.venv.distributions import installed
 from builtin_plugins.administration.program.venv.installer import Installer, find_uv, has_pip
 from builtin_plugins.io.bounded_call import bounded_call
 from builtin_plugins.io.files.atomic import copy_directory, exchange, sync_file_system, write_file
@@ -58,14 +55,6 @@ class VenvCopy(NamedTuple):
         else:
             word, *others = arguments
             installer.uv("pip", word, "--python", self.python, *others)
-
-    def write_direct_url(self, name: str, direct_url: Mapping[str, Any]) -> None:
-        """Record in the copy where the distribution `name` comes from, as PEP 610 specifies."""
-        files = installed(self.path)[name].files or ()
-        record = next(Path(str(one.locate())) for one in files if one.match("*.dist-info/RECORD"))
-        record.with_name("direct_url.json").write_text(json.dumps(direct_url), encoding="utf-8")
-        with record.open("a", encoding="utf-8") as rows:
-            rows.write(f"{record.parent.name}/direct_url.json,,\n")
 
     def swap(self, undo: ExitStack) -> None:
         """Exchange the copy and the original.

@@ -16,15 +16,16 @@ from host import OperationError, find_program, masked_text
 from host.run.importing import complete_import_path
 from host.run.installation import home
 
-INSTALLERS = ("pip", "uv")
-
 _HEAD, _TAIL = 200, 400  # characters shown from the start and end of a long error
 
-# Variables that would make pip or uv install into another environment.
+# Variables that would make pip or uv install elsewhere, or something else.
 _ELSEWHERE = (
-    *("PIP_PREFIX", "PIP_PYTHON", "PIP_ROOT", "PIP_TARGET", "PIP_USER"),
-    *("UV_PYTHON", "UV_SYSTEM_PYTHON", "VIRTUAL_ENV"),
+    *("PIP_DRY_RUN", "PIP_IGNORE_INSTALLED", "PIP_NO_DEPS", "PIP_PREFIX", "PIP_PYTHON"),
+    *("PIP_REPORT", "PIP_REQUIREMENT", "PIP_ROOT", "PIP_TARGET", "PIP_UPGRADE"),
+    *("UV_PYTHON", "UV_SYSTEM_PYTHON", "UV_TARGET", "UV_PREFIX", "VIRTUAL_ENV"),
 )
+# These override pip's configuration files, too. pip's "no" for an option is "0".
+_SET = {"PIP_NO_INPUT": "1", "PIP_REQUIRE_HASHES": "0", "PIP_USER": "0", "PYTHONUTF8": "1"}
 
 
 def has_pip() -> bool:
@@ -34,14 +35,28 @@ def has_pip() -> bool:
     return spec is not None and spec.origin is not None
 
 
+def check_installer() -> None:
+    """Raise OperationError if there is neither pip nor uv."""
+    if not has_pip():
+        find_uv(os.environ)
+
+
 def find_uv(environ: Mapping[str, str]) -> str:
     """Return the path of uv, on PATH or in ~/.local/bin. Raises OperationError if it is missing."""
     usual = os.path.join(home(environ), ".local", "bin", "uv")
     uv = find_program("uv", environ) or find_program(usual, environ)
     if uv is None:
         what = f"{sys.prefix} has no pip, and uv is not on PATH"
-        raise OperationError(what, f"install pip with: {sys.executable} -m ensurepip")
+        remedy = f"install uv, or install pip with: {sys.executable} -m ensurepip"
+        raise OperationError(what, remedy)
     return uv
+
+
+class Answer(NamedTuple):
+    """The output of an installer: stdout, or if it failed, stdout and stderr."""
+
+    output: str
+    failed: bool
 
 
 class Installer(NamedTuple):
@@ -57,36 +72,62 @@ class Installer(NamedTuple):
 
     def pip(self, *arguments: str, python: str = sys.executable) -> str:
         """Return the output of `python -m pip ARGUMENTS`."""
-        pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
-        return self._run([*pip, *arguments], f"pip {arguments[0]}")
+        answer = self.try_pip(*arguments, python=python)
+        return _checked(answer, f"pip {arguments[0]}")
 
     def uv(self, *arguments: str, given: str = "") -> str:
         """Return the output of `uv ARGUMENTS`; `given` is written to its stdin."""
-        called = f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
-        uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
-        return self._run([*uv, *arguments], called, given)
+        return _checked(self.try_uv(*arguments, given=given), _uv_command(arguments))
 
-    def _run(self, command: Sequence[str], called: str, given: str = "") -> str:
+    def install(self, *arguments: str) -> None:
+        """Run `pip install`, or uv's equivalent, with `arguments` that both programs understand."""
+        word, *others = arguments
+        if has_pip():
+            self.pip(word, *others)
+        else:
+            self.uv("pip", word, "--python", sys.executable, "--compile-bytecode", *others)
+
+    def try_pip(self, *arguments: str, python: str = sys.executable) -> Answer:
+        """Return the answer of `python -m pip ARGUMENTS`; raise no error if pip fails."""
+        pip = [python, "-I", "-m", "pip", "--no-input", "--disable-pip-version-check", "--no-color"]
+        return self._run([*pip, *arguments], f"pip {arguments[0]}")
+
+    def try_uv(self, *arguments: str, given: str = "") -> Answer:
+        """Return the answer of `uv ARGUMENTS`; `given` is written to its stdin."""
+        uv = [find_uv(self.environ), "--color", "never", "--no-progress"]
+        return self._run([*uv, *arguments], _uv_command(arguments), given)
+
+    def _run(self, command: Sequence[str], called: str, given: str = "") -> Answer:
         """Run a command of the installer, which ignores a project in the caller's directory.
 
         `given` is written to its stdin. Error messages name the command as `called`.
         """
         own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
-        own |= {"PIP_NO_INPUT": "1", "PYTHONUTF8": "1"}
+        own |= _SET
         stdin, held = given.encode(), self.held
         ended = bounded_call(
             command, own, self.seconds, called, given=stdin, directory=sys.prefix, held=held
         )
         text = ended.stdout.decode("utf-8", "replace")
         if ended.status:
-            reason = _reason(f"{text}\n{ended.stderr.decode('utf-8', 'replace')}")
-            raise OperationError(f"{called}: {masked_text(reason) or 'failed'}")
-        return text
+            text = f"{text}\n{ended.stderr.decode('utf-8', 'replace')}"
+        return Answer(text, failed=ended.status != 0)
 
 
-def _reason(output: str) -> str:
+def _uv_command(arguments: Sequence[str]) -> str:
+    return f"uv {' '.join(arguments[: 2 if arguments[0] == 'pip' else 1])}"
+
+
+def _checked(answer: Answer, called: str) -> str:
+    if answer.failed:
+        raise OperationError(f"{called}: {shortened(answer.output) or 'failed'}")
+    return answer.output
+
+
+def shortened(output: str) -> str:
     """Return an installer's output as one line that starts at the first error or conflict."""
     found = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
     text = " ".join(output[found.start() if found else 0 :].split())
     text = text.removeprefix("ERROR: ").removeprefix("error: ")
+    text = masked_text(text)
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]} … {text[-_TAIL:]}"

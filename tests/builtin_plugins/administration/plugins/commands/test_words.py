@@ -186,7 +186,7 @@ def test_sync_of_an_entry_that_cannot_be_used(install: Install, tmp_path: Path) 
     done = plugin(made, "sync", str(team))
     assert (done.status, done.stdout) == (1, "")
     assert done.stderr == (
-        f'cli: warning: {team}: a: "kind": expected one of archive, git, local, pip\n'
+        f'cli: warning: {team}: a: "kind": expected one of archive, environment, git, local, pip\n'
         "cli: registry entries that cannot be used: 1\n"
     )
 

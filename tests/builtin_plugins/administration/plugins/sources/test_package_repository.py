@@ -27,7 +27,7 @@ Install = Callable[..., Made]
 
 PROJECT = '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
 BUILT = (
-    "acme-cli at commit {} has no wheel; building one runs the package's own code, and the new "
+    "acme-cli at commit {}: no wheel; building one runs the package's own code, and the new "
     "commands are shown after the build\n"
 )
 
@@ -60,7 +60,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     assert (refused.status, refused.stdout) == (1, BUILT.format(first[:12]))
     assert not mark.exists()
     assert "Build it? [y/N] " in refused.stderr
-    added = plugin(made, "add", f"pip:Acme_CLI@git+{repository.url}")
+    added = plugin(made, "add", f"pip:Acme_CLI@git+{repository.url}", "--yes")
     assert added.status == 0, added.stderr
     commands = "commands: 1; its Python code may declare more\n    cloud one  one\n"
     assert added.stdout.startswith(f"{BUILT.format(first[:12])}{heading}  A test\n{commands}")
@@ -68,7 +68,7 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     assert (entry["kind"], entry["source"], entry["ref"]) == ("pip", stored, None)
     assert (entry["commit"], entry["sha256"], entry["version"]) == (first, None, "1.0")
     assert made.run("cloud", "py").stdout == "py one\n"
-    again = plugin(made, "add", f"pip:{stored}")
+    again = plugin(made, "add", f"pip:{stored}", "--yes")
     assert (again.status, "is already installed" in again.stdout) == (0, True)
     mark.unlink()
     said = f"acme-cli: 1.0 ({first[:12]}) is the newest version\n"
@@ -76,8 +76,11 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     second = repository.release("two")
     arrow = f"acme-cli: 1.0 ({first[:12]}) → "
     dry = plugin(made, "update", "--dry-run")
-    assert (dry.stdout, mark.exists()) == (f"{arrow}{second[:12]}, built from source\n", False)
-    updated = plugin(made, "update")
+    assert (dry.stdout, mark.exists()) == (
+        f"{arrow}to be built: acme-cli at commit {second[:12]}\n",
+        False,
+    )
+    updated = plugin(made, "update", "--yes")
     change = f"{arrow}1.0 ({second[:12]})\n  + cloud two  two\n  - cloud one  one\n"
     assert updated.stdout == f"{BUILT.format(second[:12])}{change}updated acme-cli\n"
     assert made.run("cloud", "two").stdout == "two\n"
@@ -91,12 +94,11 @@ def test_a_package_is_added_updated_rolled_back_and_shared(
     repository.release("three")
     # The registry of a team decides, also when the version is the same.
     (made.root / "plugins/registry.json").write_bytes(team.read_bytes())
-    assert plugin(made, "sync").stdout.endswith("installed acme-cli\n")
+    assert plugin(made, "sync", "--yes").stdout.endswith("installed acme-cli\n")
     assert made.run("cloud", "py").stdout == "py two\n"
     assert plugin(made, "sync").stdout == "every plugin is already installed\n"
     assert plugin(made, "remove", "acme-cli").status == 0
-    assert not list(either.packages.glob("acme_cli*"))
-    synced = plugin(made, "sync", str(team))
+    synced = plugin(made, "sync", str(team), "--yes")
     assert synced.status == 0, synced.stderr
     assert (registry(made)["acme-cli"]["commit"], made.run("cloud", "py").stdout) == (
         second,
@@ -121,7 +123,7 @@ def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
         ("", (), "two"),
     ):
         source = f"pip:acme-cli[more] @ {address}{ref}"
-        done = plugin(made, "add", source, *option)
+        done = plugin(made, "add", source, *option, "--yes")
         assert done.status == 0, done.stderr
         assert made.run("cloud", "py").stdout == f"py {says}\n"
         entry = registry(made)["acme-cli"]
@@ -131,10 +133,10 @@ def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
         stays = f"acme-cli: stays at {entry['ref']}\n"
         pinned = entry["ref"] not in (None, "fix/#1@x")
         assert (plugin(made, "update").stdout == stays) == pinned
-        assert list(with_uv.packages.glob("needed-2.0*"))
+        assert list(with_uv.folder().glob("needed-2.0*"))
         assert plugin(made, "remove", "acme-cli").status == 0
     empty = Repository(tmp_path / "empty", {"README": "x"})
-    refused = plugin(made, "add", f"pip:acme-cli @ git+{empty.url}")
+    refused = plugin(made, "add", f"pip:acme-cli @ git+{empty.url}", "--yes")
     assert refused.stderr == (
         f"cli: acme-cli @ git+{empty.url}: there is no pyproject.toml and no setup.py\n"
     )
@@ -162,7 +164,7 @@ def test_nothing_of_the_repository_runs_but_its_build(with_uv: Environment, tmp_
     hooks.mkdir(exist_ok=True)
     for name in ("post-checkout", "post-upload-pack"):
         write_tree(hooks, {name: f"#!/bin/sh\ntouch {tmp_path}/evil\n"})
-    done = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}")
+    done = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}", "--yes")
     assert done.status == 0, done.stderr
     assert "module is a submodule; its content is not fetched" in done.stderr
     assert set(run.read_text().split("as it is")) == {""}
@@ -174,18 +176,18 @@ def test_what_is_built_must_be_the_plugin_that_was_named(
 ) -> None:
     made = with_uv.made
     repository = Package(tmp_path / "acme", tmp_path / "mark")
-    other = plugin(made, "add", f"pip:other-cli @ git+{repository.url}")
+    other = plugin(made, "add", f"pip:other-cli @ git+{repository.url}", "--yes")
     assert (other.status, other.stderr.splitlines()[-1]) == (
         1,
         "cli: other-cli: the fetched package has the name acme-cli",
     )
-    needed = plugin(made, "add", f"pip:click @ git+{repository.url}")
+    needed = plugin(made, "add", f"pip:click @ git+{repository.url}", "--yes")
     assert "the fetched package has the name acme-cli" in needed.stderr
     wheel(repository.path, "acme-cli", "1.0", "", points={})
     repository.commit({})
-    none = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}")
+    none = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}", "--yes")
     assert "is not a plugin: it has no entry point in the group cli_host" in none.stderr
-    missing = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}@nope")
+    missing = plugin(made, "add", f"pip:acme-cli @ git+{repository.url}@nope", "--yes")
     assert missing.stderr == f"cli: {repository.url}: there is no branch, tag or commit nope\n"
     assert (listed(made), hidden(made)) == ({}, [])
 
@@ -206,7 +208,7 @@ REFUSED = {
 @pytest.mark.parametrize(("text", "said"), REFUSED.items())
 def test_refused_addresses(install: Install, tmp_path: Path, text: str, said: str) -> None:
     made = install()
-    done = plugin(made, "add", f"pip:{text}")
+    done = plugin(made, "add", f"pip:{text}", "--yes")
     assert (done.status, said in done.stderr, done.stderr.count("\n")) == (2, True, 1), done.stderr
     entry = {"name": "a", "kind": "pip", "source": text, "version": "1", "commit": "0" * 40}
     team = tmp_path / "team.json"
@@ -225,7 +227,7 @@ def test_options_that_do_not_go_with_it(install: Install) -> None:
         ),
         (("--name", "b"), "cli: --name cannot be used with a package, which keeps its own name\n"),
     ):
-        done = plugin(made, "add", source, *option)
+        done = plugin(made, "add", source, *option, "--yes")
         assert (done.status, done.stderr.startswith(said)) == (2, True), done.stderr
 
 

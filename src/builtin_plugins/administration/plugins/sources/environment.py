@@ -1,0 +1,66 @@
+"""Packages that the user installed into the program's Python environment.
+
+They are found by their entry points. This program never changes its environment to add, update or
+remove a plugin; it names the command of the tool that made the environment.
+"""
+
+import os
+import shlex
+import sys
+from typing import Any
+
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, read_package
+from builtin_plugins.administration.plugins.sources.base import PluginSource
+from host import PluginError
+from host.hook_marker import OWN_DISTRIBUTION
+from host.run.importing import complete_import_path, program_path
+
+
+class EnvironmentSource(PluginSource):
+    """A distribution on the program's own import path."""
+
+    name_hint = ""
+
+    def check_change(self, word: str) -> None:
+        if self._distribution() is not None:
+            what = f"{self.entry.name}: {sys.prefix} has this package, not a folder in plugins/"
+            command = self._update_command if word == "update" else self._removal_command
+            raise PluginError(what, f"{word} it with: {command}")
+
+    def is_present(self, plugins_dir: str) -> bool:
+        return self._distribution() is not None
+
+    def current_version(self, plugins_dir: str) -> PluginContents:
+        distribution = self._distribution()
+        if distribution is None:
+            return PluginContents(self.entry)
+        return read_package(self.entry, [str(distribution.locate_file(""))])
+
+    def _distribution(self) -> Any:
+        complete_import_path()
+        import importlib_metadata  # imported here: it takes 35 ms
+
+        found = importlib_metadata.distributions(name=self.entry.name, path=program_path())
+        return next(iter(found), None)
+
+    @property
+    def _update_command(self) -> str:
+        name = self.entry.name
+        if _is_of("uv-receipt.toml"):
+            return f"uv tool upgrade {OWN_DISTRIBUTION}"
+        if _is_of("pipx_metadata.json"):
+            return f"pipx upgrade --include-injected {OWN_DISTRIBUTION}"
+        return f"{shlex.quote(sys.executable)} -m pip install --upgrade {name}"
+
+    @property
+    def _removal_command(self) -> str:
+        name = self.entry.name
+        if _is_of("uv-receipt.toml"):
+            return f"uv tool install --reinstall {OWN_DISTRIBUTION}, without --with {name}"
+        if _is_of("pipx_metadata.json"):
+            return f"pipx uninject {OWN_DISTRIBUTION} {name}"
+        return f"{shlex.quote(sys.executable)} -m pip uninstall {name}"
+
+
+def _is_of(receipt: str) -> bool:
+    return os.path.isfile(os.path.join(sys.prefix, receipt))
