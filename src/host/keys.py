@@ -611,8 +611,8 @@ OBJECTS = {
             Key(
                 "kind",
                 "string",
-                "`git`, `local`, `archive`, `pip`, or `environment` for a package that you installed"
-                " into the program's Python environment",
+                "`git`, `local`, `archive`, `pip`, or `environment` for a package that you"
+                " installed into the program's Python environment",
                 choices=("git", "local", "archive", "pip", "environment"),
             ),
             Key("source", "string", "where the plugin comes from"),
