@@ -256,7 +256,9 @@ def test_no_global_option_answers(shop: Shop, before: list[str]) -> None:
     done = shop.run(*before, "self", "trust")
     remedy = "to skip the question, add --yes"
     assert (done.status, done.stdout) == (1, "")
-    assert done.stderr.endswith(f"there is no terminal to ask on; {remedy}\n")
+    forbidden = "--no-input, CLI_NO_INPUT or CI forbids the question"
+    why = forbidden if before == ["--no-input"] else "there is no terminal to ask on"
+    assert done.stderr.endswith(f"{why}; {remedy}\n")
     assert not shop.ran
 
 
