@@ -8,6 +8,8 @@ from builtin_plugins.administration.templates import fill_template
 from host import UsageError
 from host.cli.session import Session
 
+_SCHEMES = ("https", "ssh", "git", "file")
+
 
 def command(session: Session, source: str | None) -> None:
     """Print an install.sh that installs the program and runs self init --from SOURCE.
@@ -18,7 +20,12 @@ def command(session: Session, source: str | None) -> None:
     source = source or source_of_installation(session.layout.root, session.environ)
     if not source:
         raise UsageError("this installation does not record its source", "add SOURCE")
-    program, address = session.program, shlex.quote(team_source(source).entry.source)
+    address = team_source(source).entry.source
+    scheme, has_scheme, _ = address.partition("://")
+    if has_scheme and scheme.lower() not in _SCHEMES:
+        what = f"{address}: {scheme} is not safe for an installer"
+        raise UsageError(what, f"use {', '.join(_SCHEMES[:-1])} or {_SCHEMES[-1]}")
+    program, address = session.program, shlex.quote(address)
     values = {
         "WHAT": f"{program} from {address}",
         "ADDRESS": "ADDRESS_OF_THIS_FILE",

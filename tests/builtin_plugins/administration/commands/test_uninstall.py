@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -131,6 +132,16 @@ def test_a_sibling_is_told_of_and_works(made: Made, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_environments_own_program_is_no_installation(made: Made, tmp_path: Path) -> None:
+    links = tmp_path / "bin"
+    links.mkdir()
+    (links / "cli").symlink_to(Path(sys.executable).with_name("cli"))
+    env = {"PATH": f"{links}:{os.environ['PATH']}"}
+    shown = made.run("self", "uninstall", env=env).stdout
+    assert "will stay:\n" in shown
+    assert "another installation" not in shown
+
+
 def test_completion_goes_and_nothing_else_of_the_start_up_files(made: Made) -> None:
     made.home.mkdir(exist_ok=True)
     (made.home / ".bashrc").write_text("alias a=b\nexport X=1")

@@ -79,3 +79,24 @@ def test_without_a_known_source_it_must_be_named(tmp_path: Path) -> None:
     assert done.stderr.endswith("record its source; add SOURCE\n")
     named = team.colleague.run("self", "publish-installer", "https://git.example.com/cli.git")
     assert "self init --from https://git.example.com/cli.git --name acme" in named.stdout
+
+
+@pytest.mark.parametrize(
+    "source", ["http://git.example.com/cli.tar.gz", "HTTP://127.0.0.1:8000/cli.zip"]
+)
+def test_http_is_refused(tmp_path: Path, source: str) -> None:
+    team = Team(tmp_path)
+    assert team.init().status == 0
+    done = team.colleague.run("self", "publish-installer", source)
+    scheme = source.partition(":")[0]
+    said = f"acme: {source.lower()}: {scheme.lower()} is not safe for an installer; use https, ssh, git or file\n"
+    assert (done.status, done.stdout, done.stderr.lower()) == (2, "", said)
+    team.git("config", "remote.origin.url", source)
+    done = team.colleague.run("self", "publish-installer")
+    assert (done.status, done.stdout, done.stderr.lower()) == (2, "", said)
+
+
+def test_downloads_never_leave_https(script: str) -> None:
+    downloads = [line for line in script.splitlines() if "curl" in line]
+    assert len(downloads) == 2
+    assert all("curl --proto '=https' -LsSf " in line for line in downloads)
