@@ -216,8 +216,10 @@ class Session:
         secret is its unresolved reference. Raises SourceError, and NotConfirmedError for a command
         of an untrusted project.
         """
-        from host.run.plan import Run
+        from host.run.plan import Questions, Run
 
+        questions = Questions()
+        questions.may_ask = secrets and self.can_ask  # a provider may ask for a passphrase
         run = Run(
             words,
             definition,
@@ -226,6 +228,7 @@ class Session:
             self.messages.warn,
             caller,
             self.program,
+            questions=questions,
             directory=directory,
             resolves=secrets,
         )

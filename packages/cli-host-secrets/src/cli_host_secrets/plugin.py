@@ -1,10 +1,16 @@
-"""The reference schemes that the package adds to a program."""
+"""The reference schemes and the command that the package adds to a program."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from host import Installation, SecretScheme, hookimpl
+from host import (
+    CategoryDeclaration,
+    CommandDeclaration,
+    Installation,
+    SecretScheme,
+    hookimpl,
+)
 
 _MODULES = {
     "pass": "password_store",
@@ -27,3 +33,35 @@ def secret_schemes(installation: Installation) -> Iterator[SecretScheme]:
         module = f"cli_host_secrets.{name}"
         files = f"{module}:resolve_variables" if scheme in _OF_SEVERAL_VALUES else ""
         yield SecretScheme(scheme, f"{module}:resolve", files)
+
+
+@hookimpl
+def discover_commands(
+    installation: Installation,
+) -> Iterator[CategoryDeclaration | CommandDeclaration]:
+    """Declare `secrets check`, which reads the variables of other commands, but none itself."""
+    yield CategoryDeclaration(("secrets",), "Secrets", "References to secrets")
+    definition = {
+        "name": "Check secrets",
+        "description": "Resolve the references of commands and report those that fail",
+        "entrypoint": "cli_host_secrets.check:main",
+        "effects": "read",
+        "sources": False,
+        "help": "page",
+        "x-mcp": "named",  # it starts the programs that references name
+        "args": [
+            {
+                "name": "--format",
+                "value": "FORMAT",
+                "choices": ["text", "json"],
+                "default": "text",
+                "description": "Format of the report, which never contains a value",
+            },
+            {
+                "name": "words...",
+                "description": "A command or a category (default: all commands)",
+            },
+        ],
+        "examples": [{"command": "check", "description": "in CI, or after a change of keys"}],
+    }
+    yield CommandDeclaration(("secrets", "check"), definition)

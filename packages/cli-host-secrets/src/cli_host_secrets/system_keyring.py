@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -22,7 +23,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         import keyring.errors
     except ImportError:
         plugin = f"{os.path.basename(sys.argv[0]).partition(' ')[0]} self plugin"
-        add = f"{plugin} add 'pip:cli-host-secrets[keyring]'"
+        add = f"{plugin} add {shlex.quote(_requirement())}"
         remedy = f"run: {plugin} remove cli-host-secrets && {add}"
         raise HostError(f"the keyring library is not installed; {remedy}") from None
 
@@ -40,3 +41,16 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         return str(found)
 
     return each(references, read, at_once=1)
+
+
+def _requirement() -> str:
+    """Return this package with its extra, from where it came: the index, or a wheel."""
+    from importlib.metadata import PackageNotFoundError, distribution
+
+    name = "pip:cli-host-secrets[keyring]"
+    try:
+        record = distribution("cli-host-secrets").read_text("direct_url.json")
+        url = json.loads(record or "{}").get("url", "")
+    except (PackageNotFoundError, ValueError):
+        return name
+    return f"{name} @ {url}" if url.endswith(".whl") else name
