@@ -237,7 +237,7 @@ class Program:
 
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
         """Return `args` for display, with `********` in place of secret values."""
-        return masked_words(command.definition.args, args)
+        return masked_words(command.definition.all_args, args)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
         arguments, caller = command.definition.args, self._session.caller

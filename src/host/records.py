@@ -58,6 +58,12 @@ class CommandDeclaration(Record):
     definition   the keys of a command.json; its `entrypoint` is a reference
                  "package.module:attr" to a `click.Command`, or to a callable that takes the
                  list of arguments and returns an exit status
+
+    A click command without `args` declares itself when the lock is built: the names, types,
+    choices, defaults, variables and help texts of its parameters. The subcommands of a
+    `click.Group` become commands below it, with the group's other keys. click parses the command
+    line of a run, so there are no ARG_… variables. A hidden parameter is only in JSON. Tab calls
+    the `shell_complete` of a parameter for that parameter only, and for at most one second.
     """
 
     words: tuple[str, ...]

@@ -68,7 +68,7 @@ def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
         shown = masked(found, secrets=declared_secrets(command.definition, found))
     """
     secret = {str(one) for one in definition.required_envs if one.secret} | {*definition.secrets}
-    arguments = [one for one in definition.args if one.secret]
+    arguments = [one for one in definition.all_args if one.secret]
     secret.update(one.env for one in arguments)
     return {name for name in names if name in secret or any(one.owns(name) for one in arguments)}
 

@@ -38,7 +38,7 @@ def _command(command: Command) -> dict[str, Any]:
         "entrypoint": definition.entrypoint,
         "aliases": definition.aliases,
         "hidden": definition.hidden,
-        "args": tuple(map(_argument, definition.args)),
+        "args": tuple(map(_argument, definition.known_args)),
         "examples": tuple(map(_nulled, definition.examples)),
         "effects": definition.effects,
         "required_envs": tuple(map(_required, definition.required_envs)),

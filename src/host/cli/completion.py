@@ -134,6 +134,8 @@ class Completer:
         """Return the candidates for a command's declared arguments."""
         from host.run.argument_parser import CommandLine
 
+        offer: Offer
+
         line = CommandLine(definition.shown_args, words)
         read_typed(line)
         argument, before = line.waiting, ""
@@ -150,10 +152,18 @@ class Completer:
             if not left:
                 return Offer()
             argument = left[0]
-        if is_reference(argument.complete) and not definition.file:
+        if argument.complete == "click" and definition.parser:
+            from host.cli.click_completion import click_items
+
+            items = click_items(definition, argument, words, current.removeprefix(before))
+            kinds = {kind for _, _, kind in items}
+            beside = FILES if "file" in kinds else DIRECTORIES if "dir" in kinds else NONE
+            values = [(value, about) for value, about, kind in items if kind == "plain"]
+            offer = Offer(values, beside)
+        elif is_reference(argument.complete) and not definition.file:
             from host.run.importing import load_reference
 
-            offer: Offer = load_reference(argument.complete)(line.loose, self)
+            offer = load_reference(argument.complete)(line.loose, self)
         else:
             offer = values_of(argument, definition)
         offer.candidates = [(f"{before}{one}", about) for one, about in offer.candidates]

@@ -32,6 +32,8 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.section("Usage of the script", definition.usage.splitlines())
     if definition.is_script:
         page.paragraphs(_header(definition.file))
+    if definition.text:
+        page.paragraphs([text.splitlines() for text in definition.text.split("\n\n")])
     page.arguments(definition.shown_args)
     below = [
         (one.words[-1], one.description)
@@ -95,7 +97,7 @@ def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tup
 
 
 def _notes(definition: Definition, plugin: str) -> Iterator[str]:
-    if definition.unchecked_args:
+    if definition.unchecked_args and not definition.parser:
         yield "The arguments are not checked before the script runs."
     if definition.os:
         yield f"Runs on {' and '.join(definition.os)}."

@@ -11,13 +11,15 @@ from typing import Any, NamedTuple
 
 from host.errors import PluginError
 from host.planning.checked_records import CHECKED
+from host.planning.click_commands import declared_by_click
 from host.planning.loading import LoadedPlugin
-from host.records import Installation, Watch
-from host.run.importing import enter_plugin
+from host.records import CommandDeclaration, Installation, Watch
+from host.run.definition import is_reference
+from host.run.importing import enter_plugin, load_reference
 from host.run.lock import Plugin, stamp
 from host.run.supervise import supervise_call
 
-_HOOK_SECONDS = 3.0  # time limit for importing a plugin and calling its hooks
+_HOOK_SECONDS = 10.0  # time limit for importing a plugin and its commands, and for its hooks
 
 _RECORDS = {record.__name__: record for record in (*CHECKED, Watch)}
 PLANNING_HOOKS = ("discover_commands", "env_sources", "secret_schemes", "after_run")
@@ -93,7 +95,45 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
     for hook in PLANNING_HOOKS:
         loaded.collect(hook, partial(take, hook), installation=installation)
+    records = _with_click_commands(plugin, records)
+    stamps |= {path: stamp(path) for path in loaded.files if path not in stamps}
     return [records, plugin.hooks, stamps, plugin.broken]
+
+
+def _with_click_commands(plugin: Plugin, records: list[list[Any]]) -> list[list[Any]]:
+    """Return the records, with the parameters and subcommands of click commands declared.
+
+    A reference that cannot be imported marks the plugin as broken, like a hook that fails.
+    """
+    kind = CommandDeclaration.__name__
+    taken = {tuple(values["words"]) for _, name, values in records if name == kind}
+    complete: list[list[Any]] = []
+    for record in records:
+        hook, name, values = record
+        definition = values.get("definition")
+        if name != kind or not _may_be_click(definition):
+            complete.append(record)
+            continue
+        try:
+            target = load_reference(definition["entrypoint"])
+            declared = [*declared_by_click(values["words"], definition, target)]
+        except Exception as failure:  # noqa: BLE001 - a command may do anything when it is read
+            plugin.broken = plugin.broken or f"{hook}: {failure}"
+            declared = []
+        if not declared:
+            complete.append(record)
+        for words, fields in declared:
+            # What the plugin declares itself wins over a subcommand with the same words.
+            if words == tuple(values["words"]) or words not in taken:
+                complete.append([hook, kind, {"words": words, "definition": fields}])
+    return complete
+
+
+def _may_be_click(definition: Any) -> bool:
+    if not isinstance(definition, dict) or definition.get("args") is not None:
+        return False
+    entrypoint = definition.get("entrypoint")
+    return isinstance(entrypoint, str) and is_reference(entrypoint)
 
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -39,6 +39,7 @@ class Argument(Record):
     effects       the effects of a run with this option: "read", "change", "destroy" or ""
     choices_from  the program in the command's folder that prints the choices, or ""
     passthrough   whether it takes every further word unchecked, options included
+    hidden        whether it is in no output but JSON, like a hidden option of a click command
     """
 
     name: str
@@ -59,6 +60,7 @@ class Argument(Record):
     effects: str
     choices_from: str
     passthrough: bool = False
+    hidden: bool = False
 
     @property
     def option(self) -> bool:

@@ -73,6 +73,9 @@ class Definition:
     words                  a text in a script's comment that describes its arguments, or ""
     args                   the declared arguments, `Argument`s
     shown_args             `args`, or the arguments that help and Tab show but no run checks
+    known_args             `args`, or the parameters of a click command, which click checks
+    parser, subcommand     "click" if a plugin declares a click command; the words of a subcommand
+    text                   paragraphs for the help page
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
     effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
@@ -93,6 +96,9 @@ class Definition:
     project: "Project | None" = None
     written = ""
     usage = ""
+    parser = ""
+    subcommand: tuple[str, ...] = ()
+    text = ""
 
     def __init__(  # noqa: PLR0915 - one statement for each key
         self, file: str, fields: Fields, required: bool = True, ours: bool = False
@@ -197,7 +203,17 @@ class Definition:
     @property
     def shown_args(self) -> "tuple[Argument, ...]":
         """The arguments for help pages and Tab; a run checks them only if they are in `args`."""
+        return tuple([one for one in self.all_args if not one.hidden])
+
+    @property
+    def all_args(self) -> "tuple[Argument, ...]":
+        """All arguments, checked or not, hidden or not."""
         return self.args or self.unchecked_args
+
+    @property
+    def known_args(self) -> "tuple[Argument, ...]":
+        """The arguments that a caller can rely on: `args`, or those that click parses."""
+        return self.all_args if self.parser else self.args
 
     @property
     def supervisions(self) -> "list[Supervision]":

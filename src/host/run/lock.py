@@ -213,7 +213,17 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
     A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
     plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
     """
-    definition = Definition("", Fields(owner, fields), ours=ours)
+    values = dict(fields)
+    unchecked = values.pop("args", ()) if values.get("parser") else ()
+    definition = Definition("", Fields(owner, values), ours=ours)
+    if values.get("parser"):
+        # host.planning.click_commands has read these keys from a click command.
+        from host.run.argument_declarations import unchecked_arguments
+
+        definition.unchecked_args = unchecked_arguments(unchecked)
+        definition.parser = values["parser"]
+        definition.subcommand = tuple(values.get("subcommand", ()))
+        definition.text = values.get("text", "")
     if definition.path:
         expected = "only a file can name folders, which are relative to that file"
         raise DefinitionError(Problem(owner, expected, key="path"))

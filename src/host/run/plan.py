@@ -275,7 +275,9 @@ class Run(Record):
         if self.file:
             return exec_of(self.file, self.arguments, environment, self.program)
         called = " ".join([self.program, *self.words])
-        argv = [called, self.definition.entrypoint, *self.arguments]
+        # A click group gets the words of its subcommand before the arguments.
+        reference = " ".join([self.definition.entrypoint, *self.definition.subcommand])
+        argv = [called, reference, *self.arguments]
         return python_exec(argv, environment, self.folders, self._switches())
 
     def _switches(self) -> "list[str]":

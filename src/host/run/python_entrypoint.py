@@ -26,7 +26,8 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     `folders` has the packages of its plugin.
     An exception is reported in one line, or as a traceback if DEBUG is on.
     """
-    called, reference, *args = argv
+    called, entrypoint, *args = argv
+    reference, *subcommand = entrypoint.split(" ")
     sys.argv = [called, *args]  # programs expect their name in argv[0]
     if "LC_CTYPE" in os.environ:  # hide the value that Python sets in the C locale (PEP 538)
         from host.run.process import caller_environment
@@ -40,7 +41,7 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
             enter_plugin(folders)
             target = load_reference(reference)
             gc.enable()
-            status = call(target, called, args, reference)
+            status = call(target, called, args, reference, subcommand)
             flush()
     except KeyboardInterrupt:
         return die_of(_signal.SIGINT)
@@ -62,14 +63,18 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     return status
 
 
-def call(target: "Any", called: str, args: list[str], reference: str) -> int:
+def call(
+    target: "Any", called: str, args: list[str], reference: str, subcommand: "Sequence[str]" = ()
+) -> int:
     """Call `target` with `args`; a click command also gets the program name `called`.
 
+    `subcommand` has the words of a click group's subcommand; `called` ends with them, too.
     Returns the exit status: the integer that the callable returns, or 0 for None. Raises
     PluginError for any other result.
     """
     if hasattr(target, "main") and hasattr(target, "make_context"):
-        target.main(args=args, prog_name=called)
+        group = called.removesuffix(" ".join(["", *subcommand])) if subcommand else called
+        target.main(args=[*subcommand, *args], prog_name=group)
         return 0
     status = target(args)
     if status is None:

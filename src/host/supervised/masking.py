@@ -32,10 +32,10 @@ def masked_arguments(run: Run) -> Sequence[str]:
     if not run.arguments:
         return ()
     arguments = run.arguments
-    if any(argument.secret for argument in run.definition.args):
+    if any(argument.secret for argument in run.definition.all_args):
         from host.cli.prompt import masked_words  # needed by few commands
 
-        arguments = masked_words(run.definition.args, arguments)
+        arguments = masked_words(run.definition.all_args, arguments)
     values = secret_values(run)
     return [masked_line(argument, values) for argument in arguments]
 

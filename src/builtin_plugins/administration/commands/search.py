@@ -26,7 +26,7 @@ def _has(command: Command, wanted: list[str]) -> bool:
     definition = command.definition
     texts = [*command.words, definition.name, definition.description, definition.group]
     texts += definition.aliases
-    for argument in definition.args:
+    for argument in definition.shown_args:
         texts += (argument.name, argument.description, *argument.choices)
     text = "\n".join(texts).casefold()
     return all(word in text for word in wanted)

@@ -1,0 +1,67 @@
+"""Tab completion by a click parameter's own `shell_complete`, in a child process."""
+
+from __future__ import annotations
+
+from host.run.importing import complete_import_path, load_reference
+from host.run.supervise import supervise_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from host.run.argument_spec import Argument
+    from host.run.definition import Definition
+
+    Item = tuple[str, str, str]
+
+_SECONDS = 1.0  # time limit for the import of the plugin and for `shell_complete`
+
+
+def click_items(
+    definition: Definition, argument: Argument, typed: Sequence[str], current: str
+) -> list[Item]:
+    """Return the items of the parameter that `argument` describes: value, help and kind.
+
+    The kind is "plain" for a value, and "file" or "dir" if the shell completes paths. `typed` has
+    the words before the cursor, and `current` the beginning of the value. If `shell_complete` fails
+    or is too slow, there are no items.
+    """
+
+    def items() -> list[Item]:
+        complete_import_path()
+        command: Any = load_reference(definition.entrypoint)
+        context = _context(command, definition.subcommand, list(typed))
+        found = _parameter(context, argument).shell_complete(context, current)
+        return [(str(item.value), str(item.help or ""), str(item.type)) for item in found]
+
+    try:
+        answer: list[Item] = supervise_call(items, _SECONDS)
+    except (TimeoutError, ChildProcessError):
+        return []
+    return answer
+
+
+def _context(command: Any, subcommand: Sequence[str], typed: list[str]) -> Any:
+    """Return the context of the subcommand, with the parameters that are typed already."""
+    context = None
+    name = command.name
+    for word in subcommand:
+        context = command.make_context(name, [], parent=context, resilient_parsing=True)
+        command = command.get_command(context, word)
+        name = word
+    return command.make_context(name, typed, parent=context, resilient_parsing=True)
+
+
+def _parameter(context: Any, argument: Argument) -> Any:
+    """Return the click parameter that is declared as `argument`."""
+    from host.planning.click_commands import plain_name
+
+    for parameter in context.command.get_params(context):
+        if parameter.param_type_name == "argument":
+            names = [plain_name(parameter.name)]
+        else:
+            names = [*parameter.opts, *parameter.secondary_opts]
+        if argument.bare_name in names:
+            return parameter
+    raise LookupError(argument.name)
