@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.run.importing import complete_import_path, load_reference
+from host.run.importing import complete_import_path, enter_plugin, load_reference
 from host.run.supervise import supervise_call
 
 TYPE_CHECKING = False
@@ -19,17 +19,22 @@ _SECONDS = 1.0  # time limit for the import of the plugin and for `shell_complet
 
 
 def click_items(
-    definition: Definition, argument: Argument, typed: Sequence[str], current: str
+    definition: Definition,
+    argument: Argument,
+    folders: Sequence[str],
+    typed: Sequence[str],
+    current: str,
 ) -> list[Item]:
     """Return the items of the parameter that `argument` describes: value, help and kind.
 
-    The kind is "plain" for a value, and "file" or "dir" if the shell completes paths. `typed` has
-    the words before the cursor, and `current` the beginning of the value. If `shell_complete` fails
-    or is too slow, there are no items.
+    The kind is "plain" for a value, and "file" or "dir" if the shell completes paths. `folders` has
+    the packages of the plugin. `typed` has the words before the cursor, and `current` the beginning
+    of the value. If `shell_complete` fails or is too slow, there are no items.
     """
 
     def items() -> list[Item]:
         complete_import_path()
+        enter_plugin(folders)
         command: Any = load_reference(definition.entrypoint)
         context = _context(command, definition.subcommand, list(typed))
         found = _parameter(context, argument).shell_complete(context, current)

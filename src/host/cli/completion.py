@@ -101,7 +101,7 @@ class Completer:
         if definition is None or not definition.shown_args or asks_help:
             offer = Offer(beside=NONE if asks_help or is_own else FILES)
         else:
-            offer = self._arguments(definition, rest, current)
+            offer = self._arguments(found, definition, rest, current)
         if found.kind == "command" and not rest:
             offer.candidates = [*offer.candidates, *self._inside(found, current)]
         return offer
@@ -130,7 +130,9 @@ class Completer:
             names += [(one, "Help topic") for one in TOPICS]
         return sorted(names)
 
-    def _arguments(self, definition: "Definition", words: "Sequence[str]", current: str) -> Offer:
+    def _arguments(
+        self, command: "Match", definition: "Definition", words: "Sequence[str]", current: str
+    ) -> Offer:
         """Return the candidates for a command's declared arguments."""
         from host.run.argument_parser import CommandLine
 
@@ -155,7 +157,9 @@ class Completer:
         if argument.complete == "click" and definition.parser:
             from host.cli.click_completion import click_items
 
-            items = click_items(definition, argument, words, current.removeprefix(before))
+            folders = self.catalog.lock.folders_of(command.nodes[0].tree)
+            value = current.removeprefix(before)
+            items = click_items(definition, argument, folders, words, value)
             kinds = {kind for _, _, kind in items}
             beside = FILES if "file" in kinds else DIRECTORIES if "dir" in kinds else NONE
             values = [(value, about) for value, about, kind in items if kind == "plain"]
