@@ -19,12 +19,11 @@ from host import CommandDeclaration, hookimpl
 @hookimpl
 def discover_commands(installation):
     keys = {{"effects": "read", "envs": {{"REGION": "north"}}}}
-    definition = {{"name": "Cloud", "description": "Machines", "entrypoint": "{IMPORTABLE.name}.{MODULE}:cloud"}}
-    yield CommandDeclaration(("cloud",), {{**definition, **keys}})
-    yield CommandDeclaration(
-        ("plain",),
-        {{"name": "P", "description": "No click", "entrypoint": "{IMPORTABLE.name}.{MODULE}:plain"}},
-    )
+    keys |= {{"name": "Cloud", "description": "Machines"}}
+    module = "{IMPORTABLE.name}.{MODULE}"
+    yield CommandDeclaration(("cloud",), {{**keys, "entrypoint": f"{{module}}:cloud"}})
+    keys = {{"name": "P", "description": "No click"}}
+    yield CommandDeclaration(("plain",), {{**keys, "entrypoint": f"{{module}}:plain"}})
 """
 COMMANDS = '''
 import os
@@ -55,7 +54,7 @@ def machines(context, parameter, incomplete):
 @cloud.command(epilog="The end.")
 @click.argument("machine", shell_complete=machines)
 @click.argument("files", nargs=-1, type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--region", "-r", type=click.Choice(["north", "south"]), default="north", show_default=True)
+@click.option("--region", "-r", type=click.Choice(["north", "south"]), default="north")
 @click.option("--tag", "--label", "tags", multiple=True, envvar="CLOUD_TAGS", help="A tag.")
 @click.option("--cache/--no-cache", default=True, help="Use the cache.")
 @click.option("--loud/--quiet", "-l/-q", help="Noise.")
@@ -70,7 +69,8 @@ def create(verbose, **values):
 
     The name is free.
     """
-    click.echo(f"{os.environ['COMMAND_CATEGORY']} {os.environ['COMMAND_NAME']} {os.environ['REGION']}")
+    names = ("COMMAND_CATEGORY", "COMMAND_NAME", "REGION")
+    click.echo(" ".join(os.environ[name] for name in names))
     click.echo([name for name in os.environ if name.startswith("ARG_")])
     click.echo(sorted((name, str(value)) for name, value in values.items()))
 
@@ -261,7 +261,7 @@ def test_args_of_the_plugin_are_kept(install: Callable[..., Made]) -> None:
 
 def test_the_example_of_the_guide(install: Callable[..., Made]) -> None:
     guide = (PROJECT / "docs/writing-plugins.md").read_text()
-    blocks = re.findall(r"```python\n# .*\n(.*?)```", guide, re.DOTALL)
+    blocks = re.findall(r"```python\n# [^\n]*\n(.*?)```", guide, re.DOTALL)
     hook, commands = [block for block in blocks if "machines" in block]
     module = IMPORTABLE / f"machines_{os.getpid()}.py"
     module.write_text(commands)
