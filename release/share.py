@@ -38,8 +38,7 @@ def files(date: str) -> dict[str, str]:
     return {
         PAGE: "".join(f"{line}\n" for line in man_page(date)),
         f"bash-completion/completions/{_NAME}": stubs["bash"],
-        # zsh takes the file as the body of a function, which it calls at the first Tab.
-        f"zsh/site-functions/_{_NAME}": f"#compdef {_NAME}\n{stubs['zsh']}_{_NAME}_complete\n",
+        f"zsh/site-functions/_{_NAME}": stubs["zsh"],
         f"fish/vendor_completions.d/{_NAME}.fish": stubs["fish"],
     }
 

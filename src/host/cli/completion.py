@@ -1,8 +1,9 @@
 """Tab completion: the candidates for the word at the cursor.
 
 The shell's completion script (`self completion`) calls `<program> --complete SHELL …`. The first
-line of the output names the paths to add (`files`, `directories` or `none`). Each further line is a
-candidate, a tab and its description. No command runs, except the `complete` program that an
+line of the output names the paths to add (`files`, `directories` or `none`), and what stands before
+a path in its word, such as `files --into=`. Each further line is a candidate, a tab and its
+description. No command runs, except the `complete` program that an
 argument declares. For speed, neither click nor pluggy is loaded, and only one category is read.
 """
 
@@ -32,10 +33,14 @@ _COMPLETE_SECONDS = 1.0  # time limit for a `complete` program
 
 
 class Offer(Record):
-    """The `candidates` with descriptions; `beside` is the kind of paths that the shell adds."""
+    """The `candidates` with descriptions; `beside` is the kind of paths that the shell adds.
+
+    `before` is what stands before a path in the word at the cursor, such as `--into=`.
+    """
 
     candidates: "Sequence[Candidate]" = ()
     beside: str = NONE
+    before: str = ""
 
 
 def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock") -> str:
@@ -51,9 +56,9 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         from host.cli.bash_line import bash_candidate, broken_at, split_line
 
         breaks, line = (*words, "")[:2]
-        words, quote = split_line(line)
+        words, quote, start = split_line(line)
         words = words[1:] or [""]
-        dropped = broken_at(words[-1], breaks, quote)
+        dropped = start if quote else broken_at(words[-1], breaks)
     try:
         found = Completer(installation, lock).words(words[:-1], words[-1])
     except HostError:
@@ -66,7 +71,9 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
             lines.append(bash_candidate(word[dropped:], quote))
         else:
             lines.append(f"{word}\t{printable(about)}")
-    return "".join(f"{line}\n" for line in (found.beside, *dict.fromkeys(lines)))
+    before = found.before[dropped:]
+    beside = f"{found.beside} {before}" if before and found.beside != NONE else found.beside
+    return "".join(f"{line}\n" for line in (beside, *dict.fromkeys(lines)))
 
 
 class Completer:
@@ -141,13 +148,11 @@ class Completer:
         line = CommandLine(definition.shown_args, words)
         read_typed(line)
         argument, before = line.waiting, ""
-        name, sign, _ = current.partition("=")
         if argument is None and not line.ended and current.startswith("-"):
-            argument = line.options.get(name) if sign else None
-            if argument is None or argument.flag:
+            argument, before = _begun_option(line, current)
+            if argument is None:
                 options = [(name, one.description) for name, one in line.options.items()]
                 return Offer(options if words else [*options, ("--help", "Show help")])
-            before = f"{name}="
         if argument is None:
             positional = [one for one in definition.shown_args if not one.option]
             left = positional[len(line.loose) :] or [one for one in positional if one.repeats]
@@ -171,7 +176,28 @@ class Completer:
         else:
             offer = values_of(argument, definition)
         offer.candidates = [(f"{before}{one}", about) for one, about in offer.candidates]
+        offer.before = before
         return offer
+
+
+def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, str]":
+    """Return the option whose value `current` begins, and what stands before the value.
+
+    The value follows `=`, or directly a short name, also behind short flags: `-vCdocs`.
+    """
+    name, equals, _ = current.partition("=")
+    if current.startswith("--"):
+        argument = line.options.get(name) if equals else None
+        return (None, "") if argument is None or argument.flag else (argument, f"{name}=")
+    for end, letter in enumerate(current[1:], 2):
+        argument = line.options.get(f"-{letter}")
+        if argument is None or argument.flag:
+            continue
+        if len(current) > end:
+            before = current[:end]
+            return argument, f"{before}=" if current[end] == "=" else before
+        break
+    return None, ""
 
 
 def command_words(given: "Sequence[str]", completer: Completer) -> Offer:

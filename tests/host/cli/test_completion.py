@@ -17,22 +17,24 @@ from testing.installation import PROJECT, Made, command
 from testing.shells import shell_path
 
 LINES = {
-    "nothing": ("cli ", ["cli", ""], ""),
-    "a word": ("cli de", ["cli", "de"], ""),
-    "blanks": ("cli  a   b", ["cli", "a", "b"], ""),
-    "single quotes": ("cli 'a b' c", ["cli", "a b", "c"], ""),
-    "an open quote": ("cli 'a b", ["cli", "a b"], "'"),
-    "an open double quote": ('cli "a \\" \\x', ["cli", 'a " \\x'], '"'),
-    "escapes": ("cli a\\ b\\:c", ["cli", "a b:c"], ""),
-    "an empty word": ("cli '' x", ["cli", "", "x"], ""),
-    "another command before": ("ls | cli a", ["cli", "a"], ""),
-    "a backslash at the end": ("cli a\\", ["cli", "a"], ""),
+    "nothing": ("cli ", ["cli", ""], "", 0),
+    "a word": ("cli de", ["cli", "de"], "", 0),
+    "blanks": ("cli  a   b", ["cli", "a", "b"], "", 0),
+    "single quotes": ("cli 'a b' c", ["cli", "a b", "c"], "", 0),
+    "an open quote": ("cli 'a b", ["cli", "a b"], "'", 0),
+    "an open double quote": ('cli "a \\" \\x', ["cli", 'a " \\x'], '"', 0),
+    "escapes": ("cli a\\ b\\:c", ["cli", "a b:c"], "", 0),
+    "an empty word": ("cli '' x", ["cli", "", "x"], "", 0),
+    "another command before": ("ls | cli a", ["cli", "a"], "", 0),
+    "a backslash at the end": ("cli a\\", ["cli", "a"], "", 0),
+    "a quote in a word": ("cli --x='a b", ["cli", "--x=a b"], "'", 4),
+    "a quote behind a closed one": ("cli 'a'\"b", ["cli", "ab"], '"', 1),
 }
 
 
-@pytest.mark.parametrize(("line", "words", "quote"), LINES.values(), ids=LINES)
-def test_a_line_of_bash(line: str, words: list[str], quote: str) -> None:
-    assert split_line(line) == (words, quote)
+@pytest.mark.parametrize(("line", "words", "quote", "start"), LINES.values(), ids=LINES)
+def test_a_line_of_bash(line: str, words: list[str], quote: str, start: int) -> None:
+    assert split_line(line) == (words, quote, start)
 
 
 ARGS = [
@@ -40,7 +42,9 @@ ARGS = [
     {"name": "--fast", "short": "-f", "description": "Skip checks"},
     {"name": "--count", "short": "-n", "value": "N", "type": "integer"},
     {"name": "--unit", "value": "UNIT", "complete": "units"},
-    {"name": "--into", "value": "DIR", "type": "directory"},
+    {"name": "--into", "short": "-C", "value": "DIR", "type": "directory"},
+    {"name": "--from", "value": "FILE", "type": "file"},
+    {"name": "--text", "value": "TEXT", "complete": "texts"},
     {"name": "files...", "type": "file"},
 ]
 
@@ -65,6 +69,8 @@ def made(shared_install: Callable[..., Made]) -> Made:
             "commands/deploy/start/main.sh": "echo must-not-run >&2\n",
             "commands/deploy/start/units": "#!/bin/sh\n"
             "printf '%b\\n' 'web app' 'db:main' plain '' 'es\\033[1mc' 'bi\\0342\\0200\\0256di'\n",
+            "commands/deploy/start/texts": "#!/bin/sh\n"
+            "printf '%s\\n' \"it's here\" '$HOME x' '10 MB'\n",
             "commands/more/args/command.json": command(args=MORE),
             "commands/more/args/stages": "#!/bin/sh\necho dev\necho prod\n",
             "commands/deploy/secret/command.json": command(hidden=True),
@@ -108,12 +114,19 @@ CASES: dict[str, tuple[list[str], list[str]]] = {
     "short ones": (["deploy", "start", "-f"], ["none", "-f"]),
     "all options": (
         ["deploy", "start", "-"],
-        ["none", *["--fast", "-f", "--count", "-n", "--unit", "--into", "--help"]],
+        [
+            *("none", "--fast", "-f", "--count", "-n", "--unit"),
+            *("--into", "-C", "--from", "--text", "--help"),
+        ],
     ),
     "options behind a word": (
         ["deploy", "start", "staging", "--"],
-        ["none", "--fast", "--count", "--unit", "--into"],
+        ["none", "--fast", "--count", "--unit", "--into", "--from", "--text"],
     ),
+    "a directory behind =": (["deploy", "start", "--into=d"], ["directories --into="]),
+    "a directory behind a short name": (["deploy", "start", "-Cd"], ["directories -C"]),
+    "a directory behind short flags": (["deploy", "start", "-fC=d"], ["directories -fC="]),
+    "a number behind a short name": (["deploy", "start", "-n3"], ["none"]),
     "a number": (["deploy", "start", "-n", ""], ["none"]),
     "a program": (["deploy", "start", "--unit", ""], ["none", "web app", "db:main", "plain"]),
     "with a sign": (["deploy", "start", "--unit=w"], ["none", "--unit=web app"]),
@@ -274,6 +287,17 @@ TYPED = {
     "a word of a path in an open quote": ("cli deploy 'sta\t", "cli deploy 'start'"),
     "an open quote behind quoted words": ("cli 'deploy' \"start\" 'prod\t", "'production'"),
     "a blank in an open quote": ('cli deploy start --unit "web a\t', '"web app"'),
+    "a file behind =": ("cli deploy start --from=tabs/o\t", "--from=tabs/only"),
+    "a directory behind =": ("cli deploy start --into=ta\t", "--into=tabs"),
+    "a directory behind a short name": ("cli deploy start -Cta\t", "-Ctabs"),
+}
+
+
+# Only in bash does the program itself quote what is inserted.
+IN_BASH = {
+    "an open quote behind =": ('cli deploy start --text="10\t', '--text="10 MB"'),
+    "an apostrophe in an open quote": ("cli deploy start --text 'it\t", r"'it'\''s here'"),
+    "a dollar in an open quote": (r'cli deploy start --text "\$' + "\t", r'"\$HOME x"'),
 }
 
 
@@ -281,7 +305,24 @@ TYPED = {
 @pytest.mark.parametrize("shell", START)
 def test_in_a_real_shell(made: Made, tmp_path: Path, shell: str, line: str, shown: str) -> None:
     environ = shell_environ(made, tmp_path)
-    assert shown in typed([shell_path(shell), *START[shell]], environ, LOAD[shell], line, shown)
+    (tmp_path / "tabs").mkdir()
+    (tmp_path / "tabs/only").touch()
+    load = f"cd {tmp_path}\n{LOAD[shell]}"
+    assert shown in typed([shell_path(shell), *START[shell]], environ, load, line, shown)
+
+
+@pytest.mark.parametrize(("line", "shown"), IN_BASH.values(), ids=IN_BASH)
+def test_open_quotes_in_bash(made: Made, tmp_path: Path, line: str, shown: str) -> None:
+    bash, environ = [shell_path("bash"), *START["bash"]], shell_environ(made, tmp_path)
+    assert shown in typed(bash, environ, LOAD["bash"], line, shown)
+
+
+def test_zsh_finds_what_self_completion_prints(made: Made, tmp_path: Path) -> None:
+    (tmp_path / "_cli").write_text(made.run("self", "completion", "zsh").stdout)
+    load = f"fpath=({tmp_path} $fpath); autoload -Uz compinit && compinit -u\n"
+    line, shown = TYPED["a choice"]
+    zsh = [shell_path("zsh"), *START["zsh"]]
+    assert shown in typed(zsh, shell_environ(made, tmp_path), load, line, shown)
 
 
 @pytest.mark.slow
