@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cli_host_fleet.results import Ending, Result, State, counts, exit_status, judge
+from cli_host_fleet.ssh import Calling
+from cli_host_fleet.ssh_transport import Ssh
+
+_SSH = Ssh(Calling(), {})
 
 
 @pytest.mark.parametrize(
@@ -12,23 +16,23 @@ from cli_host_fleet.results import Ending, Result, State, counts, exit_status, j
     [
         (Ending(True, True, status=0), "ok", 0),
         (Ending(True, True, status=3), "failed", 3),
-        (Ending(True, True, status=255, ssh_status=255), "failed", 255),
-        (Ending(True, True, ssh_status=255), "lost", None),
-        (Ending(True, True, ssh_status=0), "lost", None),
+        (Ending(True, True, status=255, exit_status=255), "failed", 255),
+        (Ending(True, True, exit_status=255), "lost", None),
+        (Ending(True, True, exit_status=0), "lost", None),
         (Ending(True, True, status=143, stopped="timeout"), "timeout", None),
-        (Ending(True, True, stopped="timeout", ssh_status=-9), "timeout", None),
+        (Ending(True, True, stopped="timeout", exit_status=-9), "timeout", None),
         (Ending(True, True, status=0, stopped="interrupted"), "interrupted", None),
         (Ending(stopped="interrupted"), "interrupted", None),
-        (Ending(ssh_status=255, words="no route"), "unreachable", None),
-        (Ending(stopped="no answer", ssh_status=-9), "unreachable", None),
-        (Ending(ssh_status=1, words="no account"), "refused", None),
-        (Ending(ssh_status=127, words="bash: not found"), "refused", None),
-        (Ending(True, ssh_status=1, words="sudo: no"), "refused", None),
-        (Ending(True, True, refusal="no room", ssh_status=1), "refused", None),
+        (Ending(exit_status=255, words="no route"), "unreachable", None),
+        (Ending(stopped="no answer", exit_status=-9), "unreachable", None),
+        (Ending(exit_status=1, words="no account"), "refused", None),
+        (Ending(exit_status=127, words="bash: not found"), "refused", None),
+        (Ending(True, exit_status=1, words="sudo: no"), "refused", None),
+        (Ending(True, True, refusal="no room", exit_status=1), "refused", None),
     ],
 )
 def test_judge(ending: Ending, state: State, status: int | None) -> None:
-    assert judge(ending)[:2] == (state, status)
+    assert judge(ending, _SSH.explain)[:2] == (state, status)
 
 
 @pytest.mark.parametrize(
@@ -52,13 +56,15 @@ def test_exit_status(states: str, status: int) -> None:
     ("ending", "doubt"),
     [
         (Ending(True, True, status=143, stopped="timeout"), False),
-        (Ending(True, True, stopped="timeout", ssh_status=-9), True),
-        (Ending(True, True, stopped="interrupted", ssh_status=-9), True),
-        (Ending(True, False, stopped="interrupted", ssh_status=-9), False),
+        (Ending(True, True, stopped="timeout", exit_status=-9), True),
+        (Ending(True, True, stopped="interrupted", exit_status=-9), True),
+        (Ending(True, False, stopped="interrupted", exit_status=-9), False),
     ],
 )
 def test_an_end_that_nobody_confirmed_is_reported(ending: Ending, doubt: bool) -> None:
-    assert judge(ending)[2].endswith("did not confirm that the command ended") == doubt
+    assert (
+        judge(ending, _SSH.explain)[2].endswith("did not confirm that the command ended") == doubt
+    )
 
 
 def test_counts() -> None:

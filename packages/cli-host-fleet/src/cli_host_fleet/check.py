@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,27 +15,39 @@ import click
 
 from cli_host_fleet import protocol
 from cli_host_fleet.asking import become
-from cli_host_fleet.fleet import Fleet, Options, View
-from cli_host_fleet.job import Job, Order, ShippedJob, asks_help, choose, there
-from cli_host_fleet.json_view import JsonView
+from cli_host_fleet.captured import STREAMS, Captured
+from cli_host_fleet.checksums import read_sums
+from cli_host_fleet.click_command import OneLineCommand
+from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, asks_help, choose, there
+from cli_host_fleet.complete import complete_words
+from cli_host_fleet.examining_view import ExaminingView
+from cli_host_fleet.fleet import Fleet, Options
+from cli_host_fleet.job import Start
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.protocol import Facts
 from cli_host_fleet.results import Result
+from cli_host_fleet.running import format_option, view_for
 from cli_host_fleet.session import Output
-from cli_host_fleet.ssh import Host
-from cli_host_fleet.targets import Targets, calling, connecting_options, target_options
-from cli_host_fleet.text_view import TextView
+from cli_host_fleet.targets import Targets, connecting_options, target_options, transport
+from cli_host_fleet.transport import Host
 from host import Program
 
 _MOST_NAMED = 5
 
 
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
 @click.option("--installed", default="", metavar="PATH", help="Check each host's program at PATH.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
+@format_option
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    metavar="WORDS...",
+    shell_complete=complete_words,
+)
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Check that every host of a set can run the command WORDS, without running it."""
     program = Program.current()
@@ -48,28 +60,26 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
         if given["installed"]
         else ShippedCheck(program, order, hosts)
     )
-    job.connect(calling(targets, given), become(program, given))
-    inner = TextView(1, 2, os.environ) if given["form"] == "text" else None
-    shown: View = inner or JsonView(sys.stdout.buffer, given["form"])
+    job.connect(transport(targets, hosts, given), become(program, given))
     sums = checksums(order.command.directory) if given["installed"] else None
-    view = CheckView(shown, sums)
+    examine = functools.partial(examined, sums)
+    view = ExaminingView(view_for(given["form"], hosts, group=False), examine, STREAMS)
     start = time.monotonic()
     options = Options(forks=given["forks"], connect_timeout=given["connect_timeout"])
     fleet = Fleet(job, options, view)
-    fleet.run(list(job.hosts))
-    shown.end(view.results, time.monotonic() - start)
-    sys.exit(outcome(fleet, view, view.results))
+    results = view.end(fleet.run(list(job.hosts)), time.monotonic() - start)
+    sys.exit(outcome(fleet, view, results))
 
 
 class ShippedCheck(ShippedJob):
     """Does everything that a run does, but does not run the command."""
 
-    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        super()._start(facts, place)
-        return ["true"], ""
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
+        start = super()._start(host, facts, place)
+        return replace(start, argv=["true"], library="")
 
 
-class InstalledCheck(Job):
+class InstalledCheck(CommandJob):
     """Prints checksums of the command's files as installed on the host."""
 
     def __init__(
@@ -79,63 +89,27 @@ class InstalledCheck(Job):
         self._installed = installed
         self.shipment.close()
 
-    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
         program = there(self._installed, facts)
         words = self.order.command.words
-        return ["bash", "--norc", "-c", protocol.script("check.sh"), "check", program, *words], ""
-
-    def _environment_there(
-        self, host: Host, facts: Mapping[str, str], place: str
-    ) -> dict[str, str]:
-        return {}
+        script = protocol.script("check.sh")
+        return Start(["bash", "--norc", "-c", script, "check", program, *words])
 
 
-class CheckView:
-    """Passes results to another view, and adds differences between local and remote checksums."""
-
-    def __init__(self, view: View, sums: Mapping[str, str] | None) -> None:
-        self.results: list[Result] = []
-        self._view = view
-        self._sums = sums
-        self._printed: dict[str, _Printed] = {}
-
-    @property
-    def problem(self) -> OSError | None:
-        return self._view.problem
-
-    @problem.setter
-    def problem(self, problem: OSError | None) -> None:
-        self._view.problem = problem
-
-    def output(self, host: str) -> Output:
-        self._printed[host] = _Printed()
-        return self._printed[host]
-
-    def finished(self, result: Result) -> None:
-        printed = self._printed.pop(result.host, _Printed()).streams
-        if result.state == "failed":
-            reason = protocol.useful_line(printed["stderr"]) or "the check failed"
-            result = replace(result, reason=reason)
-        elif result.state == "ok" and self._sums is not None:
-            differences = drift(self._sums, read_sums(printed["stdout"]))
-            if differences:
-                result = replace(result, state="failed", reason=differences)
-        self.results.append(result)
-        self._view.finished(result)
-
-    def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None:
-        self._view.tick(running, self.results, total)
-
-    def end(self, results: Sequence[Result], seconds: float) -> None:
-        self._view.end(results, seconds)
-
-
-class _Printed:
-    def __init__(self) -> None:
-        self.streams = {"stdout": b"", "stderr": b""}
-
-    def write(self, stream: str, data: bytes) -> None:
-        self.streams[stream] += data
+def examined(
+    sums: Mapping[str, str] | None, result: Result, captured: Captured, _output: Output
+) -> Result:
+    """Return the result with a reason why the check failed: see `drift`."""
+    printed = b"".join(captured.pieces("stdout"))
+    if result.state == "failed" and not result.reason:
+        error = b"".join(captured.pieces("stderr"))
+        reason = protocol.useful_line(error) or "the check failed"
+        return replace(result, reason=reason)
+    if result.state == "ok" and sums is not None:
+        differences = drift(sums, read_sums(printed))
+        if differences:
+            return replace(result, state="failed", reason=differences)
+    return result
 
 
 def checksums(directory: str) -> dict[str, str]:
@@ -146,15 +120,6 @@ def checksums(directory: str) -> dict[str, str]:
             name = path.relative_to(directory).as_posix()
             found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
     return found
-
-
-def read_sums(printed: bytes) -> dict[str, str]:
-    """Return the checksums in the output of `sha256sum`, by file name."""
-    pairs = (line.split(b" ", 1) for line in printed.splitlines() if b" " in line)
-    return {
-        os.fsdecode(name.lstrip(b" *").removeprefix(b"./")): digest.decode()
-        for digest, name in pairs
-    }
 
 
 def drift(here: Mapping[str, str], elsewhere: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""One ssh process in ClusterShell's engine."""
+"""One connection in ClusterShell's engine: the process of ssh, or of another transport."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 import os
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -15,7 +15,7 @@ from ClusterShell.Worker.Worker import Worker
 
 from cli_host_fleet.lifelines import Lifelines
 from cli_host_fleet.programs import start
-from cli_host_fleet.results import Result, Stop, judge
+from cli_host_fleet.results import Result, State, Stop, judge
 from cli_host_fleet.session import Session
 
 _GRACE = 8.0  # seconds that a host gets to end a process group; it needs up to 3
@@ -24,9 +24,10 @@ _CHUNK = 1 << 16
 
 
 class Connection(EngineClient):  # type: ignore[misc]
-    """Connects a session to an ssh process; calls `ended` with the result when ssh has exited.
+    """Connects a session to a process; calls `ended` with the result when the process has exited.
 
-    `call` is ssh's argv and environment; `seconds` are the time limits for the host's first
+    `call` is the argv and the environment of ssh, or of another transport's program; `explain`
+    tells why no shell has answered. `seconds` are the time limits for the host's first
     answer and for the command.
 
     ClusterShell's engine calls five methods whose names begin with an underscore.
@@ -37,12 +38,14 @@ class Connection(EngineClient):  # type: ignore[misc]
     def __init__(
         self,
         host: str,
-        call: tuple[list[str], dict[str, str]],
+        call: tuple[list[str], Mapping[str, str]],
         session: Session,
         lifelines: Lifelines,
         seconds: tuple[float, float],
         ended: Callable[[Result], None],
         loop: Any,
+        *,
+        explain: Callable[[int, str], tuple[State, str]],
     ) -> None:
         until_greeting, self._until_end = seconds
         super().__init__(Worker(None), host, True, None, False)
@@ -50,6 +53,7 @@ class Connection(EngineClient):  # type: ignore[misc]
         self._loop = loop
         self._deadline = time.monotonic() + until_greeting
         self._argv, self._environ = call
+        self._explain = explain
         self._lifelines = lifelines
         self._ended = ended
         self._outgoing: Iterator[bytes] = iter(())
@@ -148,6 +152,6 @@ class Connection(EngineClient):  # type: ignore[misc]
         for name in list(self.streams):
             self._close_stream(name)
         self.invalidate()
-        state, number, reason = judge(self.session.ending(status))
+        state, number, reason = judge(self.session.ending(status), self._explain)
         seconds = round(time.monotonic() - self._started, 3)
         self._ended(Result(self.key, state, number, reason, 1, seconds))

@@ -9,7 +9,7 @@ import resource
 import signal
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -19,7 +19,7 @@ from ClusterShell.Engine.Factory import PreferredEngine
 from cli_host_fleet import rollout
 from cli_host_fleet.connection import Connection
 from cli_host_fleet.lifelines import Lifelines
-from cli_host_fleet.results import Result, Stop
+from cli_host_fleet.results import Result, State, Stop
 from cli_host_fleet.rollout import Amount
 from cli_host_fleet.session import Output, Session
 
@@ -46,8 +46,11 @@ class Options:
 class Job(Protocol):
     """The work to do on each host."""
 
-    def call(self, host: str) -> tuple[list[str], dict[str, str]]:
-        """Return ssh's argv and environment for a host."""
+    def call(self, host: str) -> tuple[list[str], Mapping[str, str]]:
+        """Return the argv and the environment of the program that connects to a host."""
+
+    def explain(self, status: int, words: str) -> tuple[State, str]:
+        """Return the state and the reason if no shell has answered."""
 
     def session(self, host: str, output: Output) -> Session: ...
 
@@ -60,7 +63,9 @@ class View(Protocol):
     def output(self, host: str) -> Output: ...
     def finished(self, result: Result) -> None: ...
     def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None: ...
-    def end(self, results: Sequence[Result], seconds: float) -> None: ...
+
+    def end(self, results: Sequence[Result], seconds: float) -> Sequence[Result] | None:
+        """Show the end of the run. A view that has changed results returns all of them."""
 
 
 class _Guarded:
@@ -153,7 +158,14 @@ class Fleet:
             seconds = (connecting, self._options.timeout or math.inf)
             call = self._job.call(host)
             connection = Connection(
-                *(host, call, session, self._lifelines, seconds, ended, self._engine)
+                host,
+                call,
+                session,
+                self._lifelines,
+                seconds,
+                ended,
+                self._engine,
+                explain=self._job.explain,
             )
             self._running[host] = connection
             self._engine.add(connection)

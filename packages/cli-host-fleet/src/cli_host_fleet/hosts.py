@@ -6,11 +6,12 @@ import json
 
 import click
 
+from cli_host_fleet.click_command import OneLineCommand
 from cli_host_fleet.targets import Targets, target_options
 from host import Program
 
 
-@click.command
+@click.command(cls=OneLineCommand)
 @target_options
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
 def command(targets: Targets, form: str) -> None:

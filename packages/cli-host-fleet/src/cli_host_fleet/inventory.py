@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cli_host_fleet import ssh_config
 from cli_host_fleet.problem import FleetError
 from cli_host_fleet.programs import output_of
-from cli_host_fleet.ssh import Host
+from cli_host_fleet.transport import Host
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PROGRAM_SECONDS = 60
@@ -50,7 +50,17 @@ def read_inventory(file: str, config: str) -> Inventory:
         raise FleetError(
             f"{file}: expected an object of groups, as ansible-inventory --list prints it"
         )
-    return from_listing(listed)
+    return _with_aliases(from_listing(listed), ssh_config.blocks(config))
+
+
+def _with_aliases(inventory: Inventory, blocks: Sequence[Sequence[str]]) -> Inventory:
+    """Mark the hosts whose address, but not name, has a block of its own in ssh_config."""
+    hosts = {}
+    for name, host in inventory.hosts.items():
+        is_alias = bool(host.address) and ssh_config.has_block(host.address, blocks)
+        is_alias = is_alias and not ssh_config.has_block(name, blocks)
+        hosts[name] = replace(host, is_alias=is_alias)
+    return replace(inventory, hosts=hosts)
 
 
 def from_listing(listed: Mapping[str, Any]) -> Inventory:
@@ -119,20 +129,22 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
         settings.difference_update(names)
         return next((str(variables[one]) for one in names if variables.get(one) is not None), "")
 
+    address, port, user = setting("host"), setting("port"), setting("user")
+    every = {key: _worded(value) for key, value in variables.items() if _can_be_sent(key, value)}
     return Host(
         name,
-        setting("host"),
-        setting("port"),
-        setting("user"),
-        {one: _worded(value) for one, value in variables.items() if _travels(one, value)},
-        frozenset(settings),
+        address,
+        port,
+        user,
+        # Without --env-from-inventory, variables for connections stay here.
+        variables={key: text for key, text in every.items() if not key.startswith(_CONNECTION)},
+        settings=every,
+        ignored=frozenset(settings),
     )
 
 
-def _travels(name: str, value: Any) -> bool:
-    """Return whether commands receive a variable; `ansible_…` names are for connections only."""
-    named = _VARIABLE.fullmatch(name) and not name.startswith(_CONNECTION)
-    return bool(named) and value is not None and "\0" not in str(value)
+def _can_be_sent(name: str, value: Any) -> bool:
+    return bool(_VARIABLE.fullmatch(name)) and value is not None and "\0" not in str(value)
 
 
 def _worded(value: Any) -> str:

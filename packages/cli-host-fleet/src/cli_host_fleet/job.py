@@ -1,119 +1,63 @@
-"""The work on each host: ship the command there, or let an installed program run it.
-
-Only this module queries the program for the command and its variables.
-"""
+"""The work on each host, whatever it is: the connection, the files to send, and what to start."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from cli_host_fleet import protocol, ssh, variables
-from cli_host_fleet.kept_connections import kept_connections
-from cli_host_fleet.problem import FleetError
+from cli_host_fleet import protocol
 from cli_host_fleet.protocol import Facts
+from cli_host_fleet.results import State
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
-from cli_host_fleet.shipment import Shipment, config, start_of, stem_of_a_run
-from cli_host_fleet.ssh import Calling, Host
-from host import Command, HostError, OperationError, Program, Variable, is_trusted
-
-_HEAD = 256
-_SECRETS = 4.5  # the rank of secret references, which are resolved locally and only once
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_HELP = ("--help", "-h")
-_INSTALLED = "to run the program that is installed on the hosts: --installed PATH"
-_PROJECT = "PROJECT_DIR"
+from cli_host_fleet.shipment import Shipment, stem_of_a_run
+from cli_host_fleet.transport import Host, Transport
+from host import HostError, OperationError
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """A command, its arguments, the names of the caller's variables to send, and its stdin.
+class Start:
+    """What a host starts: an argv and its environment.
 
-    `declared` are the variables of the declared arguments.
+    `library` is the program's name if bash must load core/lib, or "". `requires` has a program, a
+    version and a hint for each program that the host must have.
     """
 
-    command: Command
-    args: Sequence[str]
-    asked: Sequence[str] = ()
-    stdin: str = ""
-    declared: Mapping[str, str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in self.asked:
-            if not _NAME.fullmatch(name) or name not in os.environ:
-                raise FleetError(f"--env {name}: no variable of that name is set")
-
-
-def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
-    """Return the command that `words` begin with, and its arguments.
-
-    Raises UsageError if they name no command, and NotConfirmedError for an untrusted project.
-    """
-    command, args = program.choose(words)
-    if not is_trusted(command.definition):
-        program.environment(command.words)  # raises the error that a local run would raise
-    return command, args
-
-
-def asks_help(program: Program, words: Sequence[str]) -> bool:
-    """Return whether `words` ask for the help of a command or category, as in a local run."""
-    if words[-1] not in _HELP:
-        return False
-    try:
-        return len(program.find(words).words) == len(words) - 1
-    except HostError:
-        return True  # a category, or words that a local run would refuse
-
-
-def check_shippable(command: Command) -> None:
-    """Raise FleetError if the command needs more of this machine than its folder."""
-    name = " ".join(command.words)
-    definition = command.definition
-    if not command.directory:
-        raise FleetError(f"{name}: a Python command cannot be shipped; {_INSTALLED}")
-    if definition.path_folders:
-        raise FleetError(f'{name}: the folders of "path" are not sent to hosts; {_INSTALLED}')
+    argv: Sequence[str]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    library: str = ""
+    requires: Sequence[Sequence[str]] = ()
 
 
 class Job:
-    """Carries out an order on many hosts. Call `connect` before the first session."""
+    """Work to do on many hosts. Call `connect` before the first session.
 
-    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
-        self.order = order
+    A subclass adds files to `shipment`, closes it, and says what each host starts.
+    """
+
+    def __init__(self, hosts: Mapping[str, Host]) -> None:
         self.hosts = hosts
         self.shipment = Shipment()
         self.shipment.add_text("run.sh", protocol.script("run.sh"), 0o755)  # reveals noexec mounts
-        self._program = program
         self._greeting = protocol.script("greeting.sh")
-        self._environ = ssh.environment(os.environ)
-        self._calling = Calling()
-        self._sharing: Mapping[str, Sequence[str]] = {}
+        self._transport: Transport  # `connect` sets it
+        self._options: Mapping[str, Sequence[str]] = {}
         self._elevation: Elevation | None = None
-        self._requires: Sequence[Sequence[str]] = ()
-        self._secrets: Mapping[str, str] = {}
-        self._referenced: Mapping[str, str] = {}  # values of references in `env_files`
-        try:
-            if order.stdin:
-                self.shipment.add_stdin(order.stdin)
-        except OSError as failure:
-            raise FleetError(f"--stdin {order.stdin}: {failure.strerror}") from None
 
-    def connect(self, calling: Calling, elevation: Elevation | None) -> None:
-        """Set the connection parameters, and the user to run the command as."""
-        self._calling, self._elevation = calling, elevation
-        self._sharing = kept_connections(self.hosts.values(), calling, self._environ)
+    def connect(self, transport: Transport, elevation: Elevation | None) -> None:
+        """Set the way to the hosts, and the user to run as."""
+        self._transport, self._elevation = transport, elevation
+        self._options = transport.options(list(self.hosts.values()))
 
-    def masked_words(self) -> list[str]:
-        """Return the command line with secrets masked."""
-        command = self.order.command
-        return [*command.words, *self._program.masked_arguments(command, self.order.args)]
+    def call(self, host: str) -> tuple[list[str], Mapping[str, str]]:
+        """Return the argv and the environment of the program that connects to a host."""
+        record, options = self.hosts[host], self._options.get(host, ())
+        return self._transport.argv(record, options, self._greeting), self._transport.environ
 
-    def call(self, host: str) -> tuple[list[str], dict[str, str]]:
-        sharing = self._sharing[host]
-        return ssh.call(self.hosts[host], self._calling, self._greeting, sharing), self._environ
+    def explain(self, status: int, words: str) -> tuple[State, str]:
+        """Return the state and the reason if no shell has answered: see `Transport.explain`."""
+        return self._transport.explain(status, words)
 
     def session(self, host: str, output: Output) -> Session:
         record = self.hosts[host]
@@ -123,177 +67,38 @@ class Job:
 
         return Session(os.urandom(8).hex(), self._elevation, prepare, output)
 
+    def masked_words(self) -> list[str]:
+        """Return what runs, for display, with secrets masked."""
+        raise NotImplementedError
+
     def names(self) -> list[str]:
         """Return the names of all variables that would reach a host; raises HostError."""
-        found: set[str] = set()
+        names: set[str] = set()
         for host in self.hosts.values():
             try:
-                found |= self._environment_there(host, {"HOSTNAME": host.name}, "").keys()
+                names |= self._environment_there(host, {"HOSTNAME": host.name}, "").keys()
             except RefusedError as refusal:
                 raise OperationError(f"{host.name}: {refusal}") from None
-        return sorted(found)
+        return sorted(names)
 
     def _prepared(self, host: Host, facts: Facts, nonce: str) -> Iterable[bytes]:
-        """Return the bytes that a host needs to run the command; raises RefusedError."""
+        """Return the bytes that a host needs to start; raises RefusedError."""
         stem = stem_of_a_run()
         place = f"{facts.temporary}/{stem}"
-        prefix, library = self._start(facts, place)
         try:
-            environment = self._environment_there(host, facts.variables(), place)
+            start = self._start(host, facts, place)
         except HostError as failure:
             raise RefusedError(str(failure)) from None
-        argv = [*prefix, *self.order.args]
         opening = protocol.opening(nonce, self.shipment.size, place)
-        order = protocol.order(library, environment, argv, self._requires)
+        order = protocol.order(start.library, start.environment, start.argv, start.requires)
         return chain([opening], self.shipment.chunks(stem), [order])
 
-    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        """Return argv before the user's arguments, and the name that makes bash load core/lib."""
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
+        """Return what a host starts in the directory `place`; raises HostError, RefusedError."""
         raise NotImplementedError
 
     def _environment_there(
         self, host: Host, facts: Mapping[str, str], place: str
-    ) -> dict[str, str]:
-        """Return the command's environment on a host; raises HostError and RefusedError."""
-        command = self.order.command
-        inventory = {**self._referenced, **host.variables}
-        caller = variables.caller_there(os.environ, inventory, facts)
-        found = self._program.environment(command.words, caller, facts)
-        for name, value in self._secrets.items():
-            if name in found and found[name].rank == _SECRETS:
-                found[name] = found[name].replaced(value=value)
-        asked = {*inventory, *self.order.asked, *command.definition.required_envs}
-        asked.update(one.env for one in command.definition.args)
-        given = {name: caller[name] for name in asked if name in caller}
-        return self._chosen(list(found.values()), given, place)
-
-    def _chosen(
-        self, found: Collection[Variable], given: Mapping[str, str], place: str
-    ) -> dict[str, str]:
-        """Return `given`, and those of the command's variables (`found`) that the job sends.
-
-        Raises RefusedError if a required variable is missing or invalid.
-        """
+    ) -> Mapping[str, str]:
+        """Return the environment on a host; raises HostError and RefusedError."""
         raise NotImplementedError
-
-
-class ShippedJob(Job):
-    """Ships the command's folder and core/lib to each host, and runs the command there."""
-
-    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
-        super().__init__(program, order, hosts)
-        command = order.command
-        check_shippable(command)
-        self._folder = "/".join(("commands", *command.words))
-        self._prefix, loads = _start(command)
-        self._requires = [one.row() for one in command.definition.requires]
-        self._library = program.name.replace(":", "") if loads else ""
-        definition = command.definition
-        entries = [name for one in (*definition.above, definition) for name in one.env_files]
-        self._references = tuple(one for one in entries if ":" in one)
-        self._has_unresolved = bool(definition.secrets or self._references)
-        self.shipment.add_tree(program.lib_dir, "core/lib")
-        self.shipment.add_text("core/cli.json", config(program.name, program.version))
-        if definition.is_script:
-            self.shipment.add_file(definition.file, f"{self._folder}/{definition.entrypoint}")
-        else:
-            references = [*definition.env_files, *definition.secrets.values()]
-            files = [one.partition(":")[2].partition("#")[0] for one in references if ":" in one]
-            stays = [*definition.env_files, *filter(None, files)]
-            self.shipment.add_tree(command.directory, self._folder, stays)
-        self.shipment.close()
-        if definition.project is not None:
-            self._check_project()
-
-    def _check_project(self) -> None:
-        """Raise FleetError if the command uses PROJECT_DIR, which would be unset on the hosts.
-
-        Then "$PROJECT_DIR/build" would be /build. References in `env_files` and `secrets` are
-        harmless, because they are expanded on this machine.
-        """
-        command = self.order.command
-        places = [
-            f"envs: {name}"
-            for entry in command.definition.chain
-            for name, value in entry.envs.items()
-            if _PROJECT in value
-        ]
-        names = self.shipment.mentions(_PROJECT.encode(), self._folder)
-        places += [name for name in names if name != "command.json"]
-        if places:
-            raise FleetError(
-                f"{' '.join(command.words)} uses {_PROJECT} ({places[0]}), a directory that hosts "
-                "do not have; pass what it needs from there as arguments or with --stdin"
-            )
-
-    def connect(self, calling: Calling, elevation: Elevation | None) -> None:
-        super().connect(calling, elevation)
-        if self._has_unresolved:
-            words = self.order.command.words
-            found = self._program.environment(words, os.environ, secrets=True)
-            self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
-            # Other sources can expand these values, because they join the caller's environment.
-            self._referenced = {
-                name: one.value
-                for name, one in found.items()
-                if one.source.startswith(self._references)
-            }
-            self._has_unresolved = False
-
-    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        systems = self.order.command.definition.os
-        if systems and facts.system not in systems:
-            raise RefusedError(f"runs on {' and '.join(systems)} only; this is {facts.system}")
-        entrypoint = self.order.command.definition.entrypoint
-        return [*self._prefix, f"{place}/{self._folder}/{entrypoint}"], self._library
-
-    def _chosen(
-        self, found: Collection[Variable], given: Mapping[str, str], place: str
-    ) -> dict[str, str]:
-        chosen = {**variables.shipped(found, given, place), **self.order.declared}
-        required = () if self._has_unresolved else self.order.command.definition.required_envs
-        faults = {name: name.fault(chosen.get(name)) for name in required}
-        wrong = [
-            "; ".join(filter(None, [f"{name} {fault}", name.hint]))
-            for name, fault in faults.items()
-            if fault
-        ]
-        if wrong:
-            raise RefusedError("; ".join(wrong))
-        return chosen
-
-
-class InstalledJob(Job):
-    """Runs the command with the program on each host; that program adds its own variables."""
-
-    def __init__(
-        self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
-    ) -> None:
-        super().__init__(program, order, hosts)
-        program.arguments(order.command, order.args)  # an answer that is no argument is not sent
-        self._path = path
-        self.shipment.close()
-
-    def _start(self, facts: Facts, place: str) -> tuple[list[str], str]:
-        return [there(self._path, facts), *self.order.command.words], ""
-
-    def _chosen(
-        self, found: Collection[Variable], given: Mapping[str, str], place: str
-    ) -> dict[str, str]:
-        return variables.for_installed(found, given)
-
-
-def there(path: str, facts: Facts) -> str:
-    """Return a path on a host, with `~/` expanded to the host's home directory."""
-    return facts.home + path[1:] if path.startswith("~/") else path
-
-
-def _start(command: Command) -> tuple[list[str], bool]:
-    """Return the interpreter's argv or [], and whether bash loads core/lib; raises FleetError."""
-    file = os.path.join(command.directory, command.definition.entrypoint)
-    try:
-        with open(file, "rb") as opened:
-            executable = bool(os.fstat(opened.fileno()).st_mode & 0o111)
-            return start_of(opened.read(_HEAD), executable)
-    except OSError as failure:
-        raise FleetError(f"{file}: {failure.strerror}") from None

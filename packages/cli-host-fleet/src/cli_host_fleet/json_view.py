@@ -1,7 +1,6 @@
-"""A run as JSON, in one document or one line per host; a result is written when it is known.
+"""A run as JSON: one document with the results in the order of the hosts, or a line per result.
 
-A host's output is buffered in unnamed files and written piece by piece, so memory use does not
-grow with it.
+A result is written as soon as it is known, in the document also those before it.
 """
 
 from __future__ import annotations
@@ -9,35 +8,44 @@ from __future__ import annotations
 import base64
 import codecs
 import json
-import tempfile
+from collections import deque
 from collections.abc import Sequence
 from typing import IO, BinaryIO
 
+from cli_host_fleet.captured import STREAMS, Captured
 from cli_host_fleet.results import Result
 
-_IN_MEMORY = 1 << 16
 _CHUNK = 3 << 14  # divisible by three, so that the base64 of the pieces can be joined
-_STREAMS = ("stdout", "stderr")
 
 
 class JsonView:
     """Writes `{"hosts": […]}` or, for `jsonl`, one object per line."""
 
-    def __init__(self, stdout: BinaryIO, form: str) -> None:
+    def __init__(self, stdout: BinaryIO, form: str, hosts: Sequence[str]) -> None:
         self.problem: OSError | None = None
         self._stdout = stdout
         self._lines = form == "jsonl"
         self._count = 0
-        self._outputs: dict[str, _Captured] = {}
+        self._outputs: dict[str, Captured] = {}
+        self._next = deque(hosts)
+        self._known: dict[str, tuple[Result, Captured]] = {}
 
-    def output(self, host: str) -> _Captured:
+    def output(self, host: str) -> Captured:
         if host in self._outputs:  # an earlier attempt did not reach the host
             self._outputs[host].close()
-        self._outputs[host] = _Captured()
+        self._outputs[host] = Captured()
         return self._outputs[host]
 
     def finished(self, result: Result) -> None:
-        captured = self._outputs.pop(result.host, None) or _Captured()
+        captured = self._outputs.pop(result.host, None) or Captured()
+        if self._lines:
+            self._show(result, captured)
+            return
+        self._known[result.host] = (result, captured)
+        while self._next and self._next[0] in self._known:
+            self._show(*self._known.pop(self._next.popleft()))
+
+    def _show(self, result: Result, captured: Captured) -> None:
         try:
             if not self.problem:
                 self._write(self._before())
@@ -64,8 +72,8 @@ class JsonView:
             return ""
         return '{"hosts":[\n' if self._count == 1 else ",\n"
 
-    def _result(self, result: Result, captured: _Captured) -> None:
-        fields = {
+    def _result(self, result: Result, captured: Captured) -> None:
+        fields: dict[str, object] = {
             "host": result.host,
             "state": result.state,
             "status": result.status,
@@ -73,8 +81,10 @@ class JsonView:
             "seconds": result.seconds,
             "reason": result.reason or None,
         }
+        if result.files is not None:
+            fields["files"] = result.files
         self._write(json.dumps(fields)[:-1])
-        for name in _STREAMS:
+        for name in STREAMS:
             stream = captured.streams[name]
             self._write(f', "{name}": "')
             self._text(stream)
@@ -99,34 +109,3 @@ class JsonView:
 
     def _write(self, text: str) -> None:
         self._stdout.write(text.encode())
-
-
-class _Captured:
-    """The output of one host, and whether it is UTF-8."""
-
-    def __init__(self) -> None:
-        self.streams = {
-            name: tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
-            for name in _STREAMS
-        }
-        self._decoders = {name: codecs.getincrementaldecoder("utf-8")() for name in _STREAMS}
-        self._binary: set[str] = set()
-
-    def write(self, stream: str, data: bytes) -> None:
-        self.streams[stream].write(data)
-        self._decode(stream, data)
-
-    def binary(self, stream: str) -> bool:
-        self._decode(stream, b"", final=True)
-        return stream in self._binary
-
-    def close(self) -> None:
-        for stream in self.streams.values():
-            stream.close()
-
-    def _decode(self, stream: str, data: bytes, final: bool = False) -> None:
-        try:
-            if stream not in self._binary:
-                self._decoders[stream].decode(data, final)
-        except UnicodeDecodeError:
-            self._binary.add(stream)

@@ -15,7 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from cli_host_fleet import ssh, ssh_config
 from cli_host_fleet.programs import output_of
-from cli_host_fleet.ssh import Calling, Host
+from cli_host_fleet.ssh import Calling
+from cli_host_fleet.transport import Host
 
 _AT_ONCE = 8
 _VERIFIES = {"ask", "true", "yes"}  # values of StrictHostKeyChecking that refuse a changed key

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from ClusterShell.Defaults import config_paths
 from ClusterShell.NodeSet import ILLEGAL_GROUP_CHARS, NodeSet, NodeSetException
@@ -19,8 +19,8 @@ from ClusterShell.NodeUtils import (
 
 from cli_host_fleet.inventory import Inventory
 from cli_host_fleet.problem import FleetError
+from cli_host_fleet.remembered import FAILED
 
-FAILED = "failed"
 _IPV6 = re.compile(r"\[([0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(?:%[\w.-]+)?)\]")
 _LOGIN = re.compile(r"(?<![^\s,!&^])(\w[\w.-]*)@((?:\[[^\]]*\]|[^\s,!&^\[])+)", re.ASCII)
 
@@ -64,6 +64,22 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         return found
 
 
+def groups_of(inventory: Inventory) -> list[str]:
+    """Return the names of the groups that a set of hosts can name, but `all` and `failed`."""
+    try:
+        return _Groups(inventory, list).grouplist()
+    except (GroupResolverError, GroupSourceError):
+        return []  # there is no source of groups, or it cannot list them
+
+
+def folded(names: Sequence[str]) -> str:
+    """Return the shortest notation for these hosts, such as `web[01-58]`."""
+    try:
+        return str(NodeSet.fromlist(names))
+    except NodeSetException:
+        return ",".join(names)
+
+
 def _configured() -> list[str]:
     """Return the paths of ClusterShell's group files, without the sample that pip installs."""
     sample = os.path.join(sys.prefix, "etc", "clustershell")
@@ -77,12 +93,14 @@ def names_of(
     inventory: Inventory,
     failed: Callable[[], list[str]],
     login: str = "",
+    place: str = "",
 ) -> dict[str, str]:
     """Map each host in `wanted` but not in `left_out` to the user to log in as.
 
     The user is the one before `@` in `wanted`, else `login`, else, for a host of `@failed`, the
     user of the last run, else "" (ssh decides). Raises FleetError. `failed` returns the hosts of
-    `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError.
+    `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError. `place` stands before `wanted`
+    in messages.
     """
     last: dict[str, str] = {}
 
@@ -91,6 +109,7 @@ def names_of(
         return list(last)
 
     groups = _Groups(inventory, failed_names)
+    on = f"--on {place}{wanted}"
     wanted_names, logins = _split(wanted)
     typed: dict[str, str] = {}
     try:
@@ -100,11 +119,11 @@ def names_of(
         for user, part in logins:
             for name in NodeSet(part, resolver=groups):
                 if typed.setdefault(name, user) != user:
-                    raise FleetError(f"--on {wanted}: {name} has two users: {typed[name]}, {user}")
+                    raise FleetError(f"{on}: {name} has two users: {typed[name]}, {user}")
     except (NodeSetException, GroupResolverError, GroupSourceError) as failure:
-        raise FleetError(f"--on {wanted}: {failure or type(failure).__name__}") from None
+        raise FleetError(f"{on}: {failure or type(failure).__name__}") from None
     if not nodes:
-        raise FleetError(f"--on {wanted}: selects no host")
+        raise FleetError(f"{on}: selects no host")
     names = [str(node) for node in nodes]
     return {name: typed.get(name) or login or last.get(name, "") for name in names}
 

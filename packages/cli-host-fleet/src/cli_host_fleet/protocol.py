@@ -28,6 +28,12 @@ _CONSEQUENCE = re.compile(
     r"|Connection closed by UNKNOWN |Disconnected from |This incident "
 )
 
+# Lines of sudo before the one that matters: its lecture, a prompt, and warnings.
+_ASIDE = re.compile(
+    r"We trust you have |Administrator\. It usually |#\d\) |For security reasons, the password "
+    r"|\[sudo\] |sudo: unable to resolve host |sudo: setrlimit"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -76,8 +82,8 @@ class Greeting:
 class Reports:
     """Separates the reports of the script on the host from the command's output.
 
-    `greetings` is how many times MARK is expected: once for each shell that starts. Everything
-    before the last MARK is the output of login shells, and is kept as `noise`.
+    `greetings` is how many times MARK is expected: once for each shell that starts. What
+    the last shell to start printed before its MARK is kept as `noise`: a login's output, or sudo's.
     """
 
     def __init__(self, nonce: str, greetings: int) -> None:
@@ -101,6 +107,8 @@ class Reports:
             position = frame.end()
             if is_mark:
                 self._greetings -= 1
+                if self._greetings:
+                    self.noise = b""  # the login's; sudo's comes next
             else:
                 reports.append(_readable(frame[1]))
         end = self._whole(data[position:]) + position
@@ -174,6 +182,14 @@ def useful_line(noise: bytes) -> str:
     causes = [line for line in lines if _CAUSE.match(line)]
     plain = [line for line in lines if not _CONSEQUENCE.match(line)]
     return (causes or plain or lines or [""])[-1]
+
+
+def sudo_line(noise: bytes) -> str:
+    """Return the first line with which sudo says why it failed; the lines after it add nothing."""
+    lines = [line.strip() for line in _readable(noise).splitlines() if line.strip()]
+    telling = [line for line in lines if not _ASIDE.match(line)]
+    line = (telling or lines or [""])[0]
+    return re.sub(r"to execute '.*' as ", "to run /bin/sh as ", line)  # the line of shell is long
 
 
 def _text(raw: bytes) -> str:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 
 from cli_host_fleet.problem import FleetError
 
+FAILED = "failed"  # the name of the group
+
 
 def place(environ: Mapping[str, str], root: str) -> str:
     """Return the file that records the last run of the installation at `root`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,13 +17,14 @@ STATES: tuple[State, ...] = (
 Stop = Literal["", "no answer", "timeout", "interrupted"]
 _OUT_OF_REACH = {"unreachable", "timeout", "lost"}
 _SIGNALLED = 128
-_SSH_FAILED = 255
-_NOT_FOUND = {126, 127}  # exit statuses of a shell that cannot start a program
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One host's result; `status` is the command's exit status, or None if unknown."""
+    """One host's result; `status` is the command's exit status, or None if unknown.
+
+    `files` has the SHA-256 of each file that was copied or gathered, by its path on the host.
+    """
 
     host: str
     state: State
@@ -31,6 +32,7 @@ class Result:
     reason: str = ""
     attempts: int = 0
     seconds: float = 0.0
+    files: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +41,8 @@ class Ending:
 
     `greeted`: a shell on the host answered; `elevated`: the shell runs as the requested user;
     `refusal`: why the host did not run the command; `status`: the exit status that the host
-    reported; `stopped`: why the controller ended the connection; `ssh_status`: ssh's exit status;
+    reported; `stopped`: why the controller ended the connection; `exit_status`: that of ssh or
+    another program that connects;
     `words`: the line from the host, other than the command's output, that best explains the end.
     """
 
@@ -48,12 +51,17 @@ class Ending:
     refusal: str = ""
     status: int | None = None
     stopped: Stop = ""
-    ssh_status: int = 0
+    exit_status: int = 0
     words: str = ""
 
 
-def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a table
-    """Return a host's state, the command's exit status and a reason, from the facts in `ending`."""
+def judge(  # noqa: PLR0911 - a table
+    ending: Ending, explain: Callable[[int, str], tuple[State, str]]
+) -> tuple[State, int | None, str]:
+    """Return a host's state, the command's exit status and a reason, from the facts in `ending`.
+
+    `explain` returns the state and the reason if no shell has answered.
+    """
     words = ending.words
     if ending.refusal:
         return "refused", None, ending.refusal
@@ -65,12 +73,9 @@ def judge(ending: Ending) -> tuple[State, int | None, str]:  # noqa: PLR0911 - a
         return ("failed" if ending.status else "ok"), ending.status, _reason(ending.status)
     if ending.stopped == "no answer":
         return "unreachable", None, f"no answer in time{_after(words)}"
-    if not ending.greeted and ending.ssh_status == _SSH_FAILED:
-        return "unreachable", None, words or "ssh could not connect"
-    if not ending.greeted and ending.ssh_status in _NOT_FOUND:
-        return "refused", None, f"no bash on this host{_after(words)}"
     if not ending.greeted:
-        return "refused", None, f"no shell answered{_after(words)}"
+        state, reason = explain(ending.exit_status, words)
+        return state, None, reason
     if not ending.elevated:
         return "refused", None, words or "sudo ended without a message"
     return "lost", None, "the connection was cut"

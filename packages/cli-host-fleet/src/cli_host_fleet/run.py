@@ -2,56 +2,52 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
 from typing import Any
 
 import click
 
-from cli_host_fleet import remembered, ssh
-from cli_host_fleet.asking import become, confirm
-from cli_host_fleet.fleet import Fleet, Options
-from cli_host_fleet.job import InstalledJob, Job, Order, ShippedJob, asks_help, choose
-from cli_host_fleet.json_view import JsonView
-from cli_host_fleet.outcome import outcome
-from cli_host_fleet.preview import preview
-from cli_host_fleet.rollout import Amount
-from cli_host_fleet.targets import Targets, calling, connecting_options, target_options
-from cli_host_fleet.text_view import TextView
+from cli_host_fleet.asking import confirm
+from cli_host_fleet.click_command import OneLineCommand
+from cli_host_fleet.command_jobs import InstalledJob, Order, ShippedJob, asks_help, choose
+from cli_host_fleet.complete import complete_files, complete_words
+from cli_host_fleet.running import (
+    dry_run_option,
+    format_option,
+    group_options,
+    rollout_options,
+    run_or_preview,
+    variable_options,
+)
+from cli_host_fleet.targets import Targets, connecting_options, target_options, transport
 from host import Program
 
 
-class _AmountType(click.ParamType):  # type: ignore[type-arg]
-    name = "N|N%"
-
-    def convert(self, value: Any, param: Any, ctx: Any) -> Amount:
-        try:
-            return Amount.parse(value)
-        except ValueError as failure:
-            self.fail(str(failure), param, ctx)
-
-
-@click.command(context_settings={"allow_interspersed_args": False})
+@click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
 @target_options
 @connecting_options
-@click.option("--serial", type=_AmountType(), help="Run in batches of N hosts.")
-@click.option(
-    "--max-fail", type=_AmountType(), help="Stop starting new hosts after more than N have failed."
-)
-@click.option("--retries", type=click.IntRange(0), default=0, help="Retries for unreachable hosts.")
-@click.option(
-    "--timeout", type=click.FloatRange(0), default=0, help="Limit the command to this many seconds."
-)
+@rollout_options
 @click.option("--installed", default="", metavar="PATH", help="Run the program at PATH on hosts.")
-@click.option("--env", "asked", multiple=True, metavar="NAME", help="Also send this variable.")
+@variable_options
 @click.option(
-    "--stdin", default="", metavar="FILE", help="Send FILE (- for stdin) to the command's stdin."
+    "--stdin",
+    default="",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Send FILE (- for stdin) to the command's stdin.",
 )
-@click.option("--dry-run", is_flag=True, help="Only show what would be done.")
-@click.option("--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text")
+@dry_run_option
+@format_option
+@group_options
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation.")
-@click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED)
+@click.argument(
+    "words",
+    nargs=-1,
+    required=True,
+    type=click.UNPROCESSED,
+    metavar="WORDS...",
+    shell_complete=complete_words,
+)
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
     program = Program.current()
@@ -66,33 +62,7 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
         if given["installed"]
         else ShippedJob(program, order, hosts)
     )
-    options = Options(
-        *(given["forks"], given["serial"], given["max_fail"], given["retries"]),
-        *(given["timeout"], given["connect_timeout"]),
-    )
-    if given["dry_run"]:
-        click.echo(preview(job, options, given["form"]))
-        return
-    parameters = calling(targets, given)
-    confirm(program, found, list(hosts), agreed=given["yes"])
-    job.connect(parameters, become(program, given))
-    sys.exit(carry_out(program, job, options, given["form"]))
-
-
-def carry_out(program: Program, job: Job, options: Options, form: str) -> int:
-    """Run and show the job, and record the failed hosts.
-
-    Return the exit status, or end this process with the signal that stopped the run.
-    """
-    view = TextView(1, 2, os.environ) if form == "text" else JsonView(sys.stdout.buffer, form)
-    fleet = Fleet(job, options, view)
-    start = time.monotonic()
-    results = fleet.run(list(job.hosts))
-    view.end(results, time.monotonic() - start)
-    file = remembered.place(os.environ, program.root)
-    try:
-        failed = [job.hosts[one.host] for one in results if one.state != "ok"]
-        remembered.remember(file, [ssh.login(host) for host in failed])
-    except OSError as failure:
-        program.messages.warn(f"{file}: {failure.strerror}; @failed does not know this run")
-    return outcome(fleet, view, results)
+    if not given["dry_run"]:
+        transport(targets, hosts, given)  # reports a missing ssh before the question
+        confirm(program, found, list(hosts), agreed=given["yes"])
+    sys.exit(run_or_preview(program, job, targets, hosts, given))

@@ -73,22 +73,24 @@ class Session:
         for report in reports:
             yield from self._reported(stream, report)
 
-    def ending(self, ssh_status: int) -> Ending:
-        """After ssh has exited, write the buffered output and return the facts about the end."""
+    def ending(self, exit_status: int) -> Ending:
+        """After the connection has ended, write its buffered output; return the facts."""
         for stream, reports in self._reports.items():
             if rest := reports.rest():
                 self._output.write(stream, rest)
         noise = self._reports["stderr"].noise
         if self._greeting is not None:
             noise = noise or self._greeting.noise
+        is_sudo = self._greeted and bool(self._to_come)
+        words = protocol.sudo_line(noise) if is_sudo else protocol.useful_line(noise)
         return Ending(
             self._greeted,
             self.running,
             self._refusal,
             self._status,
             self.stopped,
-            ssh_status,
-            protocol.useful_line(noise),
+            exit_status,
+            words,
         )
 
     def _greeted_with(self, greeting: Greeting, data: bytes) -> Iterator[bytes]:

@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from typing import IO
 
+from cli_host_fleet.checksums import sum_of
 from cli_host_fleet.problem import FleetError
 
 _CHUNK = 1 << 16
@@ -68,6 +69,21 @@ class Shipment:
         """Add one file, or the target of a link; raises FleetError."""
         real = os.path.realpath(path)
         self._add(real, place, os.path.dirname(real))
+
+    def add_all(self, directory: str, place: str) -> None:
+        """Add all files and directories below `directory`; a link is added as its target's file.
+
+        Raises FleetError.
+        """
+        top = os.path.realpath(directory)
+        for current, directories, files in os.walk(top):
+            directories.sort()
+            inside = os.path.relpath(current, top)
+            self._add_directory(place if inside == "." else f"{place}/{inside}")
+            for name in sorted(files):
+                path = os.path.join(current, name)
+                if os.path.isfile(path):
+                    self.add_file(path, os.path.normpath(f"{place}/{inside}/{name}"))
 
     def add_text(self, place: str, text: str, mode: int = 0o644) -> None:
         self._add_stream(place, io.BytesIO(text.encode()), len(text.encode()), mode)
@@ -129,6 +145,19 @@ class Shipment:
             return  # a dangling link
         except OSError as failure:
             raise FleetError(f"{path}: {failure.strerror}") from None
+
+    def sums(self, place: str) -> list[str]:
+        """Return the SHA-256 of each file below `place`."""
+        self._file.seek(0)
+        with tarfile.open(fileobj=self._file) as archive:
+            top = os.path.join(self._stem, place) + "/"
+            contents = [archive.extractfile(one) for one in archive if one.name.startswith(top)]
+            return [sum_of(content) for content in contents if content is not None]
+
+    def _add_directory(self, place: str) -> None:
+        member = self._member(place)
+        member.type, member.mode = tarfile.DIRTYPE, 0o755
+        self._tar.addfile(member)
 
     def _member(self, place: str) -> tarfile.TarInfo:
         return tarfile.TarInfo(os.path.join(self._stem, place))

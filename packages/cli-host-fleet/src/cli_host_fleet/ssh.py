@@ -6,42 +6,14 @@ import os
 import re
 import stat
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from cli_host_fleet.problem import FleetError
+from cli_host_fleet.transport import Host
 
-_ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9._/-]{1,36}")  # a short path that ssh does not expand
 _LOCALE = ("LANG", "LANGUAGE")
 UNSHARED = ("ControlMaster=no", "ControlPath=none")
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """A host and how to reach it; `address`, `port` and `user` are "" if ssh_config decides.
-
-    `variables` are the inventory's variables for the environment of the command; `ignored` are the
-    inventory's connection settings that have no effect.
-    """
-
-    name: str
-    address: str = ""
-    port: str = ""
-    user: str = ""
-    variables: Mapping[str, str] = field(default_factory=dict)
-    ignored: frozenset[str] = frozenset()
-
-    def __post_init__(self) -> None:
-        for what in (self.name, self.address, self.user):
-            if what and not _ADDRESS.fullmatch(what):
-                raise FleetError(f"{what!r} cannot be the name of a host or a user")
-        if self.port and not (self.port.isascii() and self.port.isdigit()):
-            raise FleetError(f"{self.name}: {self.port!r} is not a port")
-
-
-def login(host: Host) -> str:
-    """Return USER@HOST, or HOST if ssh chooses the user."""
-    return f"{host.user}@{host.name}" if host.user else host.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,13 +55,15 @@ def settings_call(host: Host, calling: Calling) -> list[str]:
 
 
 def _target(host: Host, calling: Calling) -> list[str]:
+    replaces = bool(host.address) and not host.is_alias
     options = [
-        *([f"HostName={host.address.replace('%', '%%')}"] if host.address else []),
+        *([f"HostName={host.address.replace('%', '%%')}"] if replaces else []),
         *([f"Port={host.port}"] if host.port else []),
         *([f"User={host.user}"] if host.user else []),
     ]
     config = ["-F", calling.config] if calling.config else []
-    return [*config, *(f"-o{option}" for option in options), "--", host.name]
+    name = host.address if host.is_alias else host.name
+    return [*config, *(f"-o{option}" for option in options), "--", name]
 
 
 def environment(caller: Mapping[str, str]) -> dict[str, str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import glob
 import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _DEEPEST = 16  # ssh's own limit on Include
 _USUAL = ("~/.ssh/config", "/etc/ssh/ssh_config")
@@ -15,6 +16,24 @@ def names(config: str) -> list[str]:
     """Return the host names in the file `config` (if "", ssh's default files), each once."""
     found = [word for keyword, words in _lines(config) if keyword == "host" for word in words]
     return list(dict.fromkeys(word for word in found if not {"*", "?", "!"} & set(word)))
+
+
+def blocks(config: str) -> list[list[str]]:
+    """Return the patterns of each `Host` line in the files that `names` reads."""
+    return [words for keyword, words in _lines(config) if keyword == "host"]
+
+
+def has_block(name: str, blocks: Sequence[Sequence[str]]) -> bool:
+    """Return whether a `Host` line means this host in particular, and not just all hosts."""
+
+    def fits(pattern: str) -> bool:
+        return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+
+    for patterns in blocks:
+        refused = any(fits(pattern[1:]) for pattern in patterns if pattern.startswith("!"))
+        if not refused and any(fits(pattern) for pattern in patterns if pattern.strip("*")):
+            return True
+    return False
 
 
 def uses(keyword: str, config: str) -> bool:

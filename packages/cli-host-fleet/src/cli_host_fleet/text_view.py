@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 
 from cli_host_fleet.lines import Lines
 from cli_host_fleet.results import Result, counts
+from cli_host_fleet.session import Output
 from host import printable
 
 _COLOURS = {"ok": "32", "skipped": "33", "interrupted": "33"}
 _FAILED = "31"
+Row = tuple[str, str, str, str, str, str]
 _ERASE = b"\r\x1b[K"
 
 
@@ -31,11 +33,11 @@ class TextView:
         self._live = b""
         self._lines: dict[str, tuple[Lines, Lines]] = {}
 
-    def output(self, host: str) -> _HostOutput:
+    def output(self, host: str) -> Output:
         prefix = f"{host}: ".encode()
         lines = Lines(prefix, self._write_stdout), Lines(prefix, self._write_stderr)
         self._lines[host] = lines
-        return _HostOutput(*lines)
+        return HostOutput(*lines)
 
     def finished(self, result: Result) -> None:
         for lines in self._lines.pop(result.host, ()):
@@ -53,8 +55,11 @@ class TextView:
 
     def end(self, results: Sequence[Result], seconds: float) -> None:
         """Write one row per host, then how many hosts ended in each state."""
+        self._table([row_of(result) for result in results])
+        self._summary(results, seconds)
+
+    def _table(self, rows: Sequence[Row]) -> None:
         self._erase()
-        rows = [_row(result) for result in results]
         heading = ("HOST", "STATE", "STATUS", "SECONDS", "TRIES", "REASON")
         widths = [max(len(row[column]) for row in [heading, *rows]) for column in range(5)]
         for row in [heading, *rows]:
@@ -62,6 +67,8 @@ class TextView:
             if self._lively and row is not heading:
                 cells[1] = f"\x1b[{_COLOURS.get(row[1], _FAILED)}m{cells[1]}\x1b[0m"
             self._write(self._stderr, f"{'  '.join([*cells, row[5]]).rstrip()}\n".encode())
+
+    def _summary(self, results: Sequence[Result], seconds: float) -> None:
         count = f"{len(results)} host{'s' * (len(results) != 1)}"
         self._write(self._stderr, f"{count} in {seconds:.1f} s: {counts(results)}\n".encode())
 
@@ -90,7 +97,9 @@ class TextView:
             self.problem = failure
 
 
-class _HostOutput:
+class HostOutput:
+    """Passes both streams of a host to `Lines`."""
+
     def __init__(self, stdout: Lines, stderr: Lines) -> None:
         self._streams = {"stdout": stdout, "stderr": stderr}
 
@@ -98,7 +107,7 @@ class _HostOutput:
         self._streams[stream].feed(data)
 
 
-def _row(result: Result) -> tuple[str, str, str, str, str, str]:
+def row_of(result: Result) -> Row:
     status = "" if result.status is None else str(result.status)
     seconds = f"{result.seconds:.1f}" if result.attempts else ""
     return (

@@ -88,6 +88,13 @@ fleet_command() {
   fi
   exec "$@"
 }
+fleet_clean() { # removes the directory, and what the command listed in $fleet_dir/also
+  local also
+  if [[ -s $fleet_dir/also ]]; then
+    while IFS= read -r -d '' also; do rm -rf -- "$also"; done <"$fleet_dir/also"
+  fi
+  rm -rf "$fleet_dir"
+}
 fleet_lifeline() {
   while IFS= read -r -t 120 _; do :; done
   trap '' TERM # from here on, nothing stops this function
@@ -97,7 +104,7 @@ fleet_lifeline() {
     sleep 0.1
   done
   kill -KILL -- "-$1"
-  rm -rf "$fleet_dir"
+  fleet_clean
 }
 
 exec 2>/dev/null # bash reports jobs that end
@@ -110,6 +117,6 @@ fleet_status=$?
 kill -TERM -- "-$!"
 wait "$!"
 trap - EXIT
-rm -rf "$fleet_dir"
+fleet_clean
 fleet_say "status $fleet_status" # marks the end of stdout, because a remaining process may write more
 fleet_say "status $fleet_status" >&3

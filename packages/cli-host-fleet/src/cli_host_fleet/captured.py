@@ -1,0 +1,59 @@
+"""The output of one host, in unnamed files, so that memory use does not grow with it."""
+
+from __future__ import annotations
+
+import codecs
+import hashlib
+import tempfile
+from collections.abc import Iterator
+
+STREAMS = ("stdout", "stderr")
+_IN_MEMORY = 1 << 16
+_CHUNK = 1 << 16
+
+
+class Captured:
+    """The output of one host, and whether it is UTF-8."""
+
+    def __init__(self) -> None:
+        self.streams = {
+            name: tempfile.SpooledTemporaryFile(_IN_MEMORY)  # noqa: SIM115 - closed by `close`
+            for name in STREAMS
+        }
+        self._decoders = {name: codecs.getincrementaldecoder("utf-8")() for name in STREAMS}
+        self._binary: set[str] = set()
+        self._digests = {name: hashlib.blake2b() for name in STREAMS}
+
+    def write(self, stream: str, data: bytes) -> None:
+        self.streams[stream].write(data)
+        self._digests[stream].update(data)
+        self._decode(stream, data)
+
+    def binary(self, stream: str) -> bool:
+        self._decode(stream, b"", final=True)
+        return stream in self._binary
+
+    def digest(self) -> bytes:
+        """Return a value that is equal for equal outputs."""
+        return b"".join(self._digests[name].digest() for name in STREAMS)
+
+    def size(self, stream: str) -> int:
+        """Return the number of bytes of a stream."""
+        return self.streams[stream].seek(0, 2)
+
+    def pieces(self, stream: str) -> Iterator[bytes]:
+        """Yield the bytes of a stream."""
+        self.streams[stream].seek(0)
+        while piece := self.streams[stream].read(_CHUNK):
+            yield piece
+
+    def close(self) -> None:
+        for stream in self.streams.values():
+            stream.close()
+
+    def _decode(self, stream: str, data: bytes, final: bool = False) -> None:
+        try:
+            if stream not in self._binary:
+                self._decoders[stream].decode(data, final)
+        except UnicodeDecodeError:
+            self._binary.add(stream)

@@ -1,0 +1,33 @@
+"""SHA-256 checksums of files, and the output of `sha256sum`."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import IO
+
+_CHUNK = 1 << 20
+
+
+def sum_of(stream: IO[bytes]) -> str:
+    """Return the SHA-256 of the bytes of a stream, in hexadecimal."""
+    digest = hashlib.sha256()
+    while chunk := stream.read(_CHUNK):
+        digest.update(chunk)
+    return digest.hexdigest()
+
+
+def read_sums(printed: bytes) -> dict[str, str]:
+    """Return the checksums in the output of `sha256sum`, by file name."""
+    sums = {}
+    for line in printed.splitlines():
+        # GNU's sha256sum begins a line with a backslash if the name has escapes.
+        is_escaped = line.startswith(b"\\")
+        digest, space, name = line.removeprefix(b"\\").partition(b" ")
+        if not space:
+            continue
+        name = name[1:].removeprefix(b"./") if name[:1] in (b" ", b"*") else name
+        if is_escaped:
+            name = name.replace(b"\\n", b"\n").replace(b"\\\\", b"\\")
+        sums[os.fsdecode(name)] = digest.decode("ascii", "replace")
+    return sums

@@ -1,0 +1,252 @@
+"""Run a command of the program on hosts: ship it there, or let an installed program run it.
+
+Only this module queries the program for the command and its variables.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cli_host_fleet import variables
+from cli_host_fleet.job import Job, Start
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.protocol import Facts
+from cli_host_fleet.session import Elevation, RefusedError
+from cli_host_fleet.shipment import config, start_of
+from cli_host_fleet.transport import Host, Transport
+from host import Command, HostError, Program, Variable, is_trusted
+
+_HEAD = 256
+_SECRETS = 4.5  # the rank of secret references, which are resolved locally and only once
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_HELP = ("--help", "-h")
+_INSTALLED = "to run the program that is installed on the hosts: --installed PATH"
+_PROJECT = "PROJECT_DIR"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A command, its arguments, the names of the caller's variables to send, and its stdin.
+
+    `declared` are the variables of the declared arguments.
+    """
+
+    command: Command
+    args: Sequence[str]
+    asked: Sequence[str] = ()
+    stdin: str = ""
+    declared: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_names(self.asked)
+
+
+def check_names(asked: Sequence[str]) -> None:
+    """Raise FleetError if one of the caller's variables to send is not set."""
+    for name in asked:
+        if not _NAME.fullmatch(name) or name not in os.environ:
+            raise FleetError(f"--env {name}: no variable of that name is set")
+
+
+def choose(program: Program, words: Sequence[str]) -> tuple[Command, Sequence[str]]:
+    """Return the command that `words` begin with, and its arguments.
+
+    Raises UsageError if they name no command, and NotConfirmedError for an untrusted project.
+    """
+    command, args = program.choose(words)
+    if not is_trusted(command.definition):
+        program.environment(command.words)  # raises the error that a local run would raise
+    return command, args
+
+
+def asks_help(program: Program, words: Sequence[str]) -> bool:
+    """Return whether `words` ask for the help of a command or category, as in a local run."""
+    if words[-1] not in _HELP:
+        return False
+    try:
+        return len(program.find(words).words) == len(words) - 1
+    except HostError:
+        return True  # a category, or words that a local run would refuse
+
+
+def check_shippable(command: Command) -> None:
+    """Raise FleetError if the command needs more of this machine than its folder."""
+    name = " ".join(command.words)
+    definition = command.definition
+    if not command.directory:
+        raise FleetError(f"{name}: a Python command cannot be shipped; {_INSTALLED}")
+    if definition.path_folders:
+        raise FleetError(f'{name}: the folders of "path" are not sent to hosts; {_INSTALLED}')
+
+
+class CommandJob(Job):
+    """Carries out an order on many hosts."""
+
+    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
+        super().__init__(hosts)
+        self.order = order
+        self._program = program
+        self._secrets: Mapping[str, str] = {}
+        self._referenced: Mapping[str, str] = {}  # values of references in `env_files`
+        try:
+            if order.stdin:
+                self.shipment.add_stdin(order.stdin)
+        except OSError as failure:
+            raise FleetError(f"--stdin {order.stdin}: {failure.strerror}") from None
+
+    def masked_words(self) -> list[str]:
+        command = self.order.command
+        return [*command.words, *self._program.masked_arguments(command, self.order.args)]
+
+    def _environment_there(
+        self, host: Host, facts: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        """Return the command's environment on a host; raises HostError and RefusedError."""
+        command = self.order.command
+        inventory = {**self._referenced, **host.variables}
+        caller = variables.caller_there(os.environ, inventory, facts)
+        found = self._program.environment(command.words, caller, facts)
+        for name, value in self._secrets.items():
+            if name in found and found[name].rank == _SECRETS:
+                found[name] = found[name].replaced(value=value)
+        asked = {*inventory, *self.order.asked, *command.definition.required_envs}
+        asked.update(one.env for one in command.definition.args)
+        given = {name: caller[name] for name in asked if name in caller}
+        return self._chosen(list(found.values()), given, place)
+
+    def _chosen(
+        self, found: Collection[Variable], given: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        """Return `given`, and those of the command's variables (`found`) that the job sends.
+
+        Raises RefusedError if a required variable is missing or invalid.
+        """
+        raise NotImplementedError
+
+
+class ShippedJob(CommandJob):
+    """Ships the command's folder and core/lib to each host, and runs the command there."""
+
+    def __init__(self, program: Program, order: Order, hosts: Mapping[str, Host]) -> None:
+        super().__init__(program, order, hosts)
+        command = order.command
+        check_shippable(command)
+        self._folder = "/".join(("commands", *command.words))
+        self._prefix, loads = _start(command)
+        self._requires = [one.row() for one in command.definition.requires]
+        self._library = program.name.replace(":", "") if loads else ""
+        definition = command.definition
+        entries = [name for one in (*definition.above, definition) for name in one.env_files]
+        self._references = tuple(one for one in entries if ":" in one)
+        self._has_unresolved = bool(definition.secrets or self._references)
+        self.shipment.add_tree(program.lib_dir, "core/lib")
+        self.shipment.add_text("core/cli.json", config(program.name, program.version))
+        if definition.is_script:
+            self.shipment.add_file(definition.file, f"{self._folder}/{definition.entrypoint}")
+        else:
+            references = [*definition.env_files, *definition.secrets.values()]
+            files = [one.partition(":")[2].partition("#")[0] for one in references if ":" in one]
+            stays = [*definition.env_files, *filter(None, files)]
+            self.shipment.add_tree(command.directory, self._folder, stays)
+        self.shipment.close()
+        if definition.project is not None:
+            self._check_project()
+
+    def _check_project(self) -> None:
+        """Raise FleetError if the command uses PROJECT_DIR, which would be unset on the hosts.
+
+        Then "$PROJECT_DIR/build" would be /build. References in `env_files` and `secrets` are
+        harmless, because they are expanded on this machine.
+        """
+        command = self.order.command
+        places = [
+            f"envs: {name}"
+            for entry in command.definition.chain
+            for name, value in entry.envs.items()
+            if _PROJECT in value
+        ]
+        names = self.shipment.mentions(_PROJECT.encode(), self._folder)
+        places += [name for name in names if name != "command.json"]
+        if places:
+            raise FleetError(
+                f"{' '.join(command.words)} uses {_PROJECT} ({places[0]}), a directory that hosts "
+                "do not have; pass what it needs from there as arguments or with --stdin"
+            )
+
+    def connect(self, transport: Transport, elevation: Elevation | None) -> None:
+        super().connect(transport, elevation)
+        if self._has_unresolved:
+            words = self.order.command.words
+            found = self._program.environment(words, os.environ, secrets=True)
+            self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
+            # Other sources can expand these values, because they join the caller's environment.
+            self._referenced = {
+                name: one.value
+                for name, one in found.items()
+                if one.source.startswith(self._references)
+            }
+            self._has_unresolved = False
+
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
+        systems = self.order.command.definition.os
+        if systems and facts.system not in systems:
+            raise RefusedError(f"runs on {' and '.join(systems)} only; this is {facts.system}")
+        entrypoint = self.order.command.definition.entrypoint
+        argv = [*self._prefix, f"{place}/{self._folder}/{entrypoint}", *self.order.args]
+        environment = self._environment_there(host, facts.variables(), place)
+        return Start(argv, environment, self._library, self._requires)
+
+    def _chosen(
+        self, found: Collection[Variable], given: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        chosen = {**variables.shipped(found, given, place), **self.order.declared}
+        required = () if self._has_unresolved else self.order.command.definition.required_envs
+        faults = {name: name.fault(chosen.get(name)) for name in required}
+        wrong = [
+            "; ".join(filter(None, [f"{name} {fault}", name.hint]))
+            for name, fault in faults.items()
+            if fault
+        ]
+        if wrong:
+            raise RefusedError("; ".join(wrong))
+        return chosen
+
+
+class InstalledJob(CommandJob):
+    """Runs the command with the program on each host; that program adds its own variables."""
+
+    def __init__(
+        self, program: Program, order: Order, hosts: Mapping[str, Host], path: str
+    ) -> None:
+        super().__init__(program, order, hosts)
+        program.arguments(order.command, order.args)  # an answer that is no argument is not sent
+        self._path = path
+        self.shipment.close()
+
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
+        argv = [there(self._path, facts), *self.order.command.words, *self.order.args]
+        return Start(argv, self._environment_there(host, facts.variables(), place))
+
+    def _chosen(
+        self, found: Collection[Variable], given: Mapping[str, str], place: str
+    ) -> dict[str, str]:
+        return variables.for_installed(found, given)
+
+
+def there(path: str, facts: Facts) -> str:
+    """Return a path on a host, with `~/` expanded to the host's home directory."""
+    return facts.home + path[1:] if path.startswith("~/") else path
+
+
+def _start(command: Command) -> tuple[list[str], bool]:
+    """Return the interpreter's argv or [], and whether bash loads core/lib; raises FleetError."""
+    file = os.path.join(command.directory, command.definition.entrypoint)
+    try:
+        with open(file, "rb") as opened:
+            executable = bool(os.fstat(opened.fileno()).st_mode & 0o111)
+            return start_of(opened.read(_HEAD), executable)
+    except OSError as failure:
+        raise FleetError(f"{file}: {failure.strerror}") from None

@@ -1,0 +1,106 @@
+"""`fleet copy`: send files to many hosts."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import click
+
+from cli_host_fleet import protocol
+from cli_host_fleet.captured import Captured
+from cli_host_fleet.checksums import read_sums
+from cli_host_fleet.click_command import OneLineCommand
+from cli_host_fleet.complete import complete_files
+from cli_host_fleet.examining_view import ExaminingView
+from cli_host_fleet.job import Job, Start
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.protocol import Facts
+from cli_host_fleet.results import Result
+from cli_host_fleet.running import (
+    dry_run_option,
+    format_option,
+    rollout_options,
+    run_or_preview,
+    view_for,
+)
+from cli_host_fleet.session import Output
+from cli_host_fleet.targets import Targets, connecting_options, target_options
+from cli_host_fleet.transport import Host
+from host import Program
+
+
+@click.command(cls=OneLineCommand)
+@target_options
+@connecting_options
+@rollout_options
+@dry_run_option
+@format_option
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=complete_files)
+@click.argument("to", metavar="DEST")
+def command(targets: Targets, files: tuple[str, ...], to: str, **given: Any) -> None:
+    """Copy files and folders to DEST on every host of a set, and compare their checksums.
+
+    DEST is a directory if it ends with a slash, or if there are several files; it is made if it is
+    missing. Otherwise it is the name of the copy, unless it is a directory on the host. A relative
+    DEST is in the home directory of the login.
+    """
+    program = Program.current()
+    hosts = targets.hosts(program)
+    job = CopyJob(hosts, files, to)
+    examine = functools.partial(compared, job.sums)
+    view = ExaminingView(view_for(given["form"], hosts, group=False), examine, ("stdout",))
+    sys.exit(run_or_preview(program, job, targets, hosts, given, view))
+
+
+class CopyJob(Job):
+    """Ships files and moves them to their places; `sums` are their SHA-256, in sorted order."""
+
+    def __init__(self, hosts: Mapping[str, Host], files: Sequence[str], to: str) -> None:
+        super().__init__(hosts)
+        names = [os.path.basename(os.path.abspath(file)) for file in files]
+        for name in names:
+            if names.count(name) > 1:
+                raise FleetError(f"{name}: two files of this name cannot be in one directory")
+        self._files = files
+        self._to = to
+        self._how = "into" if to.endswith("/") or len(files) > 1 else "as"
+        for file, name in zip(files, names, strict=True):
+            self._add(file, name)
+        self.shipment.close()
+        self.sums = self.shipment.sums("files")
+
+    def _add(self, file: str, name: str) -> None:
+        if os.path.isdir(file):
+            self.shipment.add_all(file, f"files/{name}")
+        elif os.path.isfile(file):
+            self.shipment.add_file(file, f"files/{name}")
+        else:
+            problem = "not a file or a directory" if os.path.lexists(file) else "no such file"
+            raise FleetError(f"{file}: {problem}")
+
+    def masked_words(self) -> list[str]:
+        return ["copy", *self._files, self._to]
+
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
+        script = protocol.script("copy.sh")
+        argv = ["bash", "--norc", "-c", script, "copy", self._how, self._to]
+        return Start(argv, {"CLI_DIR": place})
+
+    def _environment_there(
+        self, host: Host, facts: Mapping[str, str], place: str
+    ) -> Mapping[str, str]:
+        return {}
+
+
+def compared(sums: Sequence[str], result: Result, captured: Captured, _output: Output) -> Result:
+    """Return the result with the files on the host; it has failed if their checksums differ."""
+    there = read_sums(b"".join(captured.pieces("stdout")))
+    result = replace(result, files=there)
+    if result.state == "ok" and sorted(there.values()) != sorted(sums):
+        return replace(result, state="failed", reason="the checksums on the host differ")
+    return result

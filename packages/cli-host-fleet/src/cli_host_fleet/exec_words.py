@@ -1,0 +1,92 @@
+"""`fleet exec`: any words on many hosts, as they are typed, or one line of shell."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+from cli_host_fleet.click_command import OneLineCommand
+from cli_host_fleet.command_jobs import check_names
+from cli_host_fleet.complete import complete_files
+from cli_host_fleet.job import Job, Start
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.protocol import Facts
+from cli_host_fleet.running import (
+    dry_run_option,
+    format_option,
+    group_options,
+    rollout_options,
+    run_or_preview,
+    variable_options,
+)
+from cli_host_fleet.targets import Targets, connecting_options, target_options
+from cli_host_fleet.transport import Host
+from host import Program
+
+
+@click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
+@target_options
+@connecting_options
+@rollout_options
+@variable_options
+@click.option(
+    "--stdin",
+    default="",
+    metavar="FILE",
+    shell_complete=complete_files,
+    help="Send FILE (- for stdin) to the stdin of the words.",
+)
+@click.option("--shell", default="", metavar="LINE", help="Run this line of bash, not words.")
+@dry_run_option
+@format_option
+@group_options
+@click.argument("words", nargs=-1, type=click.UNPROCESSED, metavar="[-- WORDS...]")
+def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
+    """Run WORDS on every host of a set: a program there and its arguments, without a shell.
+
+    With --shell, bash runs LINE, and WORDS are its arguments: $1, $2 and so on.
+    """
+    line = given["shell"]
+    if not line and not words:
+        raise FleetError("name a program to run, or give a line with --shell")
+    check_names(given["asked"])
+    program = Program.current()
+    hosts = targets.hosts(program)
+    argv = ["bash", "-c", line, "bash", *words] if line else [*words]
+    job = ExecJob(hosts, argv, given["asked"], given["stdin"])
+    sys.exit(run_or_preview(program, job, targets, hosts, given))
+
+
+class ExecJob(Job):
+    """Runs an argv on each host, with the variables of the inventory and those asked for."""
+
+    def __init__(
+        self, hosts: Mapping[str, Host], argv: Sequence[str], asked: Sequence[str], stdin: str
+    ) -> None:
+        super().__init__(hosts)
+        self._argv = argv
+        self._asked = asked
+        try:
+            if stdin:
+                self.shipment.add_stdin(stdin)
+        except OSError as failure:
+            raise FleetError(f"--stdin {stdin}: {failure.strerror}") from None
+        self.shipment.close()
+
+    def masked_words(self) -> list[str]:
+        return [*self._argv]
+
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
+        return Start(self._argv, self._environment_there(host, facts.variables(), place))
+
+    def _environment_there(
+        self, host: Host, facts: Mapping[str, str], place: str
+    ) -> Mapping[str, str]:
+        # As for a command, the caller's variables win over the inventory's.
+        names = {*host.variables, *self._asked} - {*facts}
+        values = {**host.variables, **os.environ}
+        return {name: values[name] for name in sorted(names)}

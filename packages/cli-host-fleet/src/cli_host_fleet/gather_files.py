@@ -1,0 +1,156 @@
+"""`fleet gather`: fetch files from many hosts."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tarfile
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import IO, Any
+
+import click
+
+from cli_host_fleet import protocol
+from cli_host_fleet.captured import Captured
+from cli_host_fleet.checksums import read_sums, sum_of
+from cli_host_fleet.click_command import OneLineCommand
+from cli_host_fleet.complete import complete_files
+from cli_host_fleet.examining_view import ExaminingView
+from cli_host_fleet.job import Job, Start
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.protocol import Facts
+from cli_host_fleet.results import Result
+from cli_host_fleet.running import (
+    dry_run_option,
+    format_option,
+    rollout_options,
+    run_or_preview,
+    view_for,
+)
+from cli_host_fleet.session import Output
+from cli_host_fleet.targets import Targets, connecting_options, target_options
+from cli_host_fleet.transport import Host
+from host import Program
+
+_MOST_SUMS = 64 << 20  # bytes of the list of checksums before an archive
+
+
+@click.command(cls=OneLineCommand)
+@target_options
+@connecting_options
+@rollout_options
+@dry_run_option
+@format_option
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.argument("directory", metavar="DIR", shell_complete=complete_files)
+def command(targets: Targets, paths: tuple[str, ...], directory: str, **given: Any) -> None:
+    """Fetch files and folders from every host of a set into DIR/HOST, and compare their checksums.
+
+    PATH can be a pattern such as '/var/log/*.log'; a relative one begins in the home directory of
+    the login. The file /etc/hosts of web01 becomes DIR/web01/etc/hosts.
+    """
+    program = Program.current()
+    hosts = targets.hosts(program)
+    job = GatherJob(hosts, paths, directory)
+
+    def examine(result: Result, captured: Captured, _output: Output) -> Result:
+        if result.state != "ok":
+            return result
+        return unpacked(result, captured.streams["stdout"], f"{directory}/{result.host}")
+
+    view = ExaminingView(view_for(given["form"], hosts, group=False), examine, ("stdout",))
+    sys.exit(run_or_preview(program, job, targets, hosts, given, view))
+
+
+class GatherJob(Job):
+    """Makes each host print an archive of files."""
+
+    def __init__(self, hosts: Mapping[str, Host], paths: Sequence[str], directory: str) -> None:
+        super().__init__(hosts)
+        self._paths = paths
+        self._directory = directory
+        if os.path.lexists(directory) and not os.path.isdir(directory):
+            raise FleetError(f"{directory}: not a directory")
+        self.shipment.close()
+
+    def masked_words(self) -> list[str]:
+        return ["gather", *self._paths, self._directory]
+
+    def _start(self, host: Host, facts: Facts, place: str) -> Start:
+        script = protocol.script("gather.sh")
+        argv = ["bash", "--norc", "-c", script, "gather", *self._paths]
+        return Start(argv, {"CLI_DIR": place})
+
+    def _environment_there(
+        self, host: Host, facts: Mapping[str, str], place: str
+    ) -> Mapping[str, str]:
+        return {}
+
+
+def unpacked(result: Result, stream: IO[bytes], directory: str) -> Result:
+    """Unpack what a host printed; return the result with the files, or with the reason of a fault.
+
+    The files are made in a new directory and then moved, so each is the old one or the whole new
+    one. Only plain files and directories are made, so no path of a host can lead elsewhere.
+    """
+    try:
+        sums = _read_header(stream)
+        os.makedirs(directory, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=directory, prefix=".gather-") as fresh:
+            found = _unpack(stream, fresh)
+            expected = {name.lstrip("/"): digest for name, digest in sums.items()}
+            differences = [
+                name for name in {*found, *expected} if found.get(name) != expected.get(name)
+            ]
+            if differences:
+                name = min(differences)
+                return replace(result, state="failed", reason=f"/{name}: changed while it was read")
+            for name in found:
+                target = os.path.join(directory, name)
+                os.makedirs(os.path.dirname(target), exist_ok=True)
+                os.replace(os.path.join(fresh, name), target)
+    except (OSError, ValueError, tarfile.TarError) as failure:
+        problem = failure.strerror if isinstance(failure, OSError) else str(failure)
+        return replace(result, state="failed", reason=f"{directory}: {problem or failure}")
+    return replace(result, files=sums)
+
+
+def _read_header(stream: IO[bytes]) -> dict[str, str]:
+    """Read the checksums before the archive; raises ValueError."""
+    stream.seek(0)
+    header = b""
+    while b"\0" not in header:
+        piece = stream.read(1 << 16)
+        if not piece or len(header) > _MOST_SUMS:
+            raise ValueError("the host sent no archive")
+        header += piece
+    lines, _, _ = header.partition(b"\0")
+    stream.seek(len(lines) + 1)
+    return read_sums(lines)
+
+
+def _unpack(stream: IO[bytes], fresh: str) -> dict[str, str]:
+    """Write the files of an archive below `fresh`; return their checksums. Raises ValueError."""
+    sums = {}
+    with tarfile.open(fileobj=stream, mode="r|") as archive:
+        for member in archive:
+            name = member.name.lstrip("/")
+            parts = name.split("/")
+            content = archive.extractfile(member) if member.isreg() else None
+            if content is None:
+                continue  # a directory is made for its files; links and devices are left out
+            if not name or {"", ".", ".."} & {*parts} or "\0" in name:
+                raise ValueError(f"{member.name!r}: not a path in an archive")
+            path = os.path.join(fresh, name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            descriptor = os.open(path, flags, 0o600)
+            with open(descriptor, "w+b") as written:
+                shutil.copyfileobj(content, written)
+                os.fchmod(descriptor, member.mode & 0o755 | 0o600)
+                written.seek(0)
+                sums[name] = sum_of(written)
+    return sums

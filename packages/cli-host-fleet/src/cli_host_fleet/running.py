@@ -1,0 +1,168 @@
+"""Carry out a job: the options of a run, its view, its end, and the memory of failed hosts."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import click
+
+from cli_host_fleet import remembered
+from cli_host_fleet.asking import become
+from cli_host_fleet.fleet import Fleet, Options, View
+from cli_host_fleet.grouped_view import GroupedView
+from cli_host_fleet.job import Job
+from cli_host_fleet.json_view import JsonView
+from cli_host_fleet.outcome import outcome
+from cli_host_fleet.preview import preview
+from cli_host_fleet.results import Result
+from cli_host_fleet.rollout import Amount
+from cli_host_fleet.targets import Targets, transport
+from cli_host_fleet.text_view import TextView
+from cli_host_fleet.transport import Host, login
+from host import Program
+
+_PATIENCE = 1.0  # seconds for which the output of a running host is held back on a terminal
+
+
+class _AmountType(click.ParamType):  # type: ignore[type-arg]
+    name = "N|N%"
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def convert(self, value: Any, param: Any, ctx: Any) -> Amount:
+        try:
+            amount = Amount.parse(value)
+        except ValueError as failure:
+            self.fail(str(failure), param, ctx)
+        if amount.number < self._least:
+            self.fail(f"{value!r}: must be at least {self._least}", param, ctx)
+        return amount
+
+
+def _all_of(options: Iterable[Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that adds these click options, the first of them first."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        return functools.reduce(lambda inner, option: option(inner), [*options][::-1], command)
+
+    return add
+
+
+rollout_options = _all_of(
+    [
+        click.option("--serial", type=_AmountType(1), help="Run in batches of N hosts."),
+        click.option(
+            "--max-fail",
+            type=_AmountType(0),
+            help="Stop starting new hosts after more than N have failed.",
+        ),
+        click.option(
+            "--retries", type=click.IntRange(0), default=0, help="Retries for unreachable hosts."
+        ),
+        click.option(
+            "--timeout",
+            type=click.FloatRange(0),
+            default=0,
+            help="Limit the command to this many seconds.",
+        ),
+    ]
+)
+variable_options = _all_of(
+    [
+        click.option("--env", "asked", multiple=True, metavar="NAME", help="Send this variable."),
+        click.option(
+            "--env-from-inventory",
+            "from_inventory",
+            multiple=True,
+            metavar="NAME",
+            help="Send this variable of the inventory, and no others of it.",
+        ),
+    ]
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+format_option = click.option(
+    "--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text"
+)
+group_options = _all_of(
+    [
+        click.option(
+            "--group/--no-group",
+            default=None,
+            help="Print equal outputs once (default: on a terminal).",
+        ),
+        click.option("--diff", is_flag=True, help="Print differences from the largest group."),
+    ]
+)
+
+
+def options_of(given: Mapping[str, Any]) -> Options:
+    """Return the options of a run, from those of `connecting_options` and `rollout_options`."""
+    return Options(
+        given["forks"],
+        given["serial"],
+        given["max_fail"],
+        given["retries"],
+        given["timeout"],
+        given["connect_timeout"],
+    )
+
+
+def view_for(
+    form: str, hosts: Iterable[str], *, group: bool | None = False, diff: bool = False
+) -> View:
+    """Return the view of a run. Without a choice, equal outputs are grouped on a terminal."""
+    names = list(hosts)
+    if form != "text":
+        return JsonView(sys.stdout.buffer, form, names)
+    is_explicit = bool(group or diff)
+    if is_explicit or (group is None and len(names) > 1 and os.isatty(1)):
+        patience = float("inf") if is_explicit else _PATIENCE
+        return GroupedView(1, 2, os.environ, patience=patience, diff=diff)
+    return TextView(1, 2, os.environ)
+
+
+def run_or_preview(
+    program: Program,
+    job: Job,
+    targets: Targets,
+    hosts: Mapping[str, Host],
+    given: Mapping[str, Any],
+    view: View | None = None,
+) -> int:
+    """Run a job on the hosts, or show it with --dry-run; return the exit status."""
+    options = options_of(given)
+    if given["dry_run"]:
+        click.echo(preview(job, options, given["form"]))
+        return 0
+    way = transport(targets, hosts, given)
+    job.connect(way, become(program, given))
+    shown = view or view_for(given["form"], hosts, group=given["group"], diff=given["diff"])
+    return carry_out(program, job, options, shown)
+
+
+def carry_out(program: Program, job: Job, options: Options, view: View) -> int:
+    """Run and show the job, and record the failed hosts.
+
+    Return the exit status, or end this process with the signal that stopped the run.
+    """
+    fleet = Fleet(job, options, view)
+    start = time.monotonic()
+    results = fleet.run(list(job.hosts))
+    results = list(view.end(results, time.monotonic() - start) or results)
+    _remember(program, job, results)
+    return outcome(fleet, view, results)
+
+
+def _remember(program: Program, job: Job, results: Iterable[Result]) -> None:
+    file = remembered.place(os.environ, program.root)
+    failed = [job.hosts[result.host] for result in results if result.state != "ok"]
+    try:
+        remembered.remember(file, [login(host) for host in failed])
+    except OSError as failure:
+        program.messages.warn(f"{file}: {failure.strerror}; @failed does not know this run")

@@ -1,0 +1,84 @@
+"""Hosts, and the ways to reach them: a transport starts a shell on a host.
+
+ssh is one transport, containers are others: see `ssh_transport` and `containers`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.results import State
+
+_NOT_FOUND = {126, 127}  # exit statuses of a shell that cannot start a program
+_ADDRESS = re.compile(r"([A-Za-z0-9_]|::)[A-Za-z0-9_.:%-]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host and how to reach it; `address`, `port` and `user` are "" if ssh_config decides.
+
+    place         "" for a host of ssh, or the prefix that `--on` gave it: `docker:`, `kube:NS/`
+    is_alias      whether the address is a name in ssh_config, so that ssh is called with it
+    variables     the inventory's variables for the environment of a command
+    settings      all of the inventory's variables, those for connections too
+    ignored       the inventory's connection settings that have no effect
+    """
+
+    name: str
+    address: str = ""
+    port: str = ""
+    user: str = ""
+    place: str = ""
+    is_alias: bool = False
+    variables: Mapping[str, str] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    ignored: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for what in (self.name, self.address, self.user):
+            if what and not _ADDRESS.fullmatch(what):
+                raise FleetError(f"{what!r} cannot be the name of a host or a user")
+        if self.port and not (self.port.isascii() and self.port.isdigit()):
+            raise FleetError(f"{self.name}: {self.port!r} is not a port")
+
+
+def login(host: Host) -> str:
+    """Return the host as `--on` takes it: `USER@HOST`, `docker:NAME`, or HOST alone."""
+    user = f"{host.user}@" if host.user else ""
+    return f"{host.place}{user}{host.name}"
+
+
+def not_answered(status: int, words: str) -> tuple[State, str]:
+    """Return the state and the reason if the host was reached, but no shell answered."""
+    after = f": {words}" if words else ""
+    if status in _NOT_FOUND:
+        return "refused", f"no bash on this host{after}"
+    return "refused", f"no shell answered{after}"
+
+
+class Transport(Protocol):
+    """A way to hosts: a local program that connects its three streams with a shell on a host.
+
+    `environ` is the environment of that program.
+    """
+
+    environ: Mapping[str, str]
+
+    def options(self, hosts: Sequence[Host]) -> Mapping[str, Sequence[str]]:
+        """Return the options of the program for each host; raises HostError.
+
+        It is called once, before anything connects.
+        """
+
+    def argv(self, host: Host, options: Sequence[str], command: str) -> list[str]:
+        """Return the argv of the program; on the host, a shell runs the line `command`."""
+
+    def explain(self, status: int, words: str) -> tuple[State, str]:
+        """Return a state and a reason for a program that ended before a shell answered.
+
+        `status` is its exit status, and `words` the most useful line that it printed.
+        """

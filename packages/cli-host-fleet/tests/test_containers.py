@@ -1,0 +1,184 @@
+"""The transports of containers, with stand-ins for docker, podman and kubectl.
+
+The stand-ins run a shell of this machine where the programs would run one in a container, in a
+home directory of its own. Their errors and exit statuses are those that the programs document.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cli_host_fleet.containers import place_of
+from cli_host_fleet.problem import FleetError
+from cli_host_fleet.transport import Host
+from conftest import Cli, Done
+
+# docker and podman: `exec` ends with 126 if the program cannot be invoked, with 127 if it is not
+# found, and with the program's own status otherwise; podman's own errors give 125, docker's 1.
+_DOCKER = r"""#!/bin/bash
+printf '%s\n' "$*" >>"$LOG"
+case $1 in
+ps) printf '%s\n' web_1 web_2 db ;;
+exec)
+  shift 2
+  [[ $1 != --user ]] || { user=$2; shift 2; }
+  name=$1; shift
+  case $name in
+  web_1 | web_2 | db) ;;
+  bare) echo 'OCI runtime exec failed: exec: "sh": executable file not found in $PATH' >&2; exit 127 ;;
+  *) echo "Error response from daemon: No such container: $name" >&2; exit 1 ;;
+  esac
+  mkdir -p "$PLACES/$name"
+  exec env -i PATH="$PATH" HOME="$PLACES/$name" USER="${user:-root}" NAME="$name" "$@" ;;
+esac
+"""
+# kubectl exec: the status of the program in the container, or 1 for an error of its own.
+_KUBECTL = r"""#!/bin/bash
+printf '%s\n' "$*" >>"$LOG"
+case $1 in
+get) [[ $* == *"--namespace prod"* ]] || exit 0
+  [[ $* == *--selector=app=web* ]] && printf 'pod/%s\n' web-7d-x1 web-7d-x2
+  [[ $* == *--selector=\ * ]] && printf 'pod/%s\n' web-7d-x1 web-7d-x2 db-0
+  exit 0 ;;
+exec)
+  shift 2; [[ $1 == --namespace ]] && shift 2
+  name=$1; shift 2
+  [[ $name == web-* ]] || { echo "Error from server (NotFound): pods \"$name\" not found" >&2; exit 1; }
+  echo 'Defaulted container "app" out of: app, sidecar' >&2
+  mkdir -p "$PLACES/$name"
+  exec env -i PATH="$PATH" HOME="$PLACES/$name" NAME="$name" "$@" ;;
+esac
+"""
+
+
+@pytest.fixture
+def places(cli: Cli, tmp_path: Path) -> Cli:
+    """An installation that finds the stand-ins on PATH."""
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name, text in (("docker", _DOCKER), ("podman", _DOCKER), ("kubectl", _KUBECTL)):
+        (tools / name).write_text(text)
+        (tools / name).chmod(0o755)
+    cli.env["PATH"] = f"{tools}:{os.environ['PATH']}"
+    cli.env["LOG"] = str(tmp_path / "log")
+    cli.env["PLACES"] = str(tmp_path / "places")
+    cli.command('echo "$NAME $USER ${HOME##*/} $X"\n', envs={"X": "x in $HOME"})
+    return cli
+
+
+def _run(cli: Cli, on: str, *words: str) -> Done:
+    given = words or ("demo", "do")
+    return cli.fleet("run", "--on", on, "--format", "json", *given)
+
+
+@pytest.mark.parametrize("program", ["docker", "podman"])
+def test_a_command_in_containers(places: Cli, program: str) -> None:
+    done = _run(places, f"{program}:web_*")
+    assert done.status == 0, done
+    home = Path(places.env["PLACES"])
+    assert {name: host["stdout"] for name, host in done.hosts().items()} == {
+        name: f"{name} root {name} x in {home / name}\n" for name in ("web_1", "web_2")
+    }
+    listed = places.fleet("hosts", "--on", f"{program}:@all", "--except", "db")
+    assert listed.stdout == b"web_1\nweb_2\n"
+
+
+def test_a_user_in_a_container(places: Cli) -> None:
+    for on, given in (("docker:me@db", ()), ("docker:db", ("-l", "me"))):
+        done = _run(places, on, *given, "demo", "do")
+        assert done.hosts()["db"]["stdout"].startswith("db me db ")
+
+
+def test_containers_that_cannot(places: Cli) -> None:
+    done = _run(places, "docker:gone,bare,db")
+    assert (done.status, done.states()) == (
+        4,
+        {"bare": "refused", "db": "ok", "gone": "unreachable"},
+    )
+    reasons = {name: host["reason"] for name, host in done.hosts().items()}
+    assert reasons["gone"] == "Error response from daemon: No such container: gone"
+    assert reasons["bare"].startswith("no bash on this host: OCI runtime exec failed: ")
+
+
+def test_the_containers_that_failed(places: Cli) -> None:
+    """`@failed` is where the last run was."""
+    places.command("[[ $NAME != web_2 ]]\n")
+    assert _run(places, "docker:web_*").status == 1
+    assert _run(places, "@failed").states() == {"web_2": "failed"}
+    wrong = _run(places, "podman:@failed")
+    assert (wrong.status, "the last run was not in podman:" in wrong.stderr) == (2, True)
+
+
+def test_pods_by_label(places: Cli) -> None:
+    done = _run(places, "kube:prod/app=web,tier=front")
+    assert [*done.hosts()] == ["web-7d-x1", "web-7d-x2"]
+    assert {host["state"] for host in done.hosts().values()} == {"ok"}
+    assert done.hosts()["web-7d-x1"]["stderr"] == ""
+    calls = Path(places.env["LOG"]).read_text().splitlines()
+    assert calls[0].startswith("get pods --namespace prod --field-selector=status.phase=Running")
+    assert any(call.startswith("exec -i --namespace prod web-7d-x1 -- sh -c") for call in calls)
+    places.command("false\n")
+    assert _run(places, "kube:prod/app=web").status == 1
+    assert _run(places, "@failed").states() == dict.fromkeys(["web-7d-x1", "web-7d-x2"], "failed")
+
+
+@pytest.mark.parametrize(
+    ("on", "said"),
+    [
+        ("kube:prod", "--on kube:prod: expected kube:NAMESPACE/SELECTOR"),
+        ("kube:-x/app=web", "--on kube:-x/app=web: '-x' is not a namespace"),
+        ("kube:prod/app=none", "--on kube:prod/app=none: selects no running pod"),
+        ("docker:nope*", "--on docker:nope*: "),
+    ],
+)
+def test_sets_that_cannot_be(places: Cli, on: str, said: str) -> None:
+    done = _run(places, on)
+    assert (done.status, done.stdout) == (2, b"")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_options_of_ssh_have_no_effect(places: Cli) -> None:
+    done = places.fleet("run", "--on", "docker:db", "--ssh-config", "x", "demo", "do")
+    assert done.stderr == "cli fleet run: --ssh-config: has no effect on docker:db\n"
+    done = places.fleet("run", "--on", "kube:prod/app=web", "-l", "me", "demo", "do")
+    assert (done.status, "kubectl cannot choose the user" in done.stderr) == (2, True)
+
+
+def test_a_program_that_is_missing(places: Cli) -> None:
+    Path(places.env["PATH"].split(":")[0], "kubectl").unlink()
+    done = _run(places, "kube:prod/app=web")
+    assert done.status == 127
+    expected = "kubectl is not installed or not on PATH; install kubectl"
+    assert done.stderr == f"cli fleet run: {expected}\n"
+
+
+def test_files_go_to_containers_and_come_back(places: Cli, tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("content")
+    copied = places.fleet("copy", "--on", "docker:db", str(tmp_path / "in"), "~/there")
+    assert copied.status == 0, copied.stderr
+    got = places.fleet("gather", "--on", "docker:db", "~/there", str(tmp_path / "out"))
+    assert got.status == 0, got.stderr
+    path = f"out/db{places.env['PLACES']}/db/there"
+    assert (tmp_path / path).read_text() == "content"
+
+
+def test_a_timeout_in_a_container_leaves_nothing(places: Cli) -> None:
+    mark = f"82{os.getpid()}"
+    places.command(f"trap '' TERM; echo up; sleep {mark} & sleep {mark}; sleep {mark}\n")
+    done = _run(places, "docker:db", "--timeout", "1", "demo", "do")
+    assert done.states() == {"db": "timeout"}
+    running = subprocess.run(["pgrep", "-f", f"sleep {mark}"], capture_output=True, check=False)
+    assert running.stdout == b""
+
+
+def test_places() -> None:
+    assert place_of("web01") == ("", "web01")
+    assert place_of("docker:web_*,db") == ("docker:", "web_*,db")
+    assert place_of("kube:a-b/x=y,z") == ("kube:a-b/", "x=y,z")
+    with pytest.raises(FleetError):
+        Host("-x", place="docker:")

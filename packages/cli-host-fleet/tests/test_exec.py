@@ -1,0 +1,144 @@
+"""`fleet exec`: words as they are typed, or a line of shell, without a command of the program."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+import rig as rigs
+from conftest import Cli, Done
+
+
+def _exec(cli: Cli, on: str, *words: str, env: dict[str, str] | None = None) -> Done:
+    return cli.fleet("exec", *cli.on(on), "--format", "json", *words, env=env)
+
+
+def test_words_are_passed_on_as_typed(cli: Cli) -> None:
+    """No shell expands them, and options after the first word are the program's."""
+    words = ("printf", "%s|", "$HOME", "*", "a b", "-l", "--on", "", "'")
+    for given in (words, ("--", *words)):
+        done = _exec(cli, "web[01-02]", *given)
+        assert done.status == 0, done.stderr
+        assert [one["stdout"] for one in done.hosts().values()] == ["$HOME|*|a b|-l|--on||'|"] * 2
+
+
+def test_a_line_of_shell(cli: Cli) -> None:
+    done = _exec(cli, "web01", "--shell", 'echo "$HOSTNAME $1" | tr a-z A-Z; exit 3', "me you")
+    host = done.hosts()["web01"]
+    assert (host["stdout"], host["state"], host["status"]) == ("WEB01 ME YOU\n", "failed", 3)
+    assert done.status == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "state", "status", "reason"),
+    [
+        (("no-such-program",), "failed", 127, None),
+        (("/no/such/program",), "refused", None, "there is no /no/such/program"),
+        (("false",), "failed", 1, None),
+    ],
+)
+def test_how_it_ends(
+    cli: Cli, words: tuple[str, ...], state: str, status: int | None, reason: str | None
+) -> None:
+    host = _exec(cli, "web01", *words).hosts()["web01"]
+    assert (host["state"], host["status"], host["reason"]) == (state, status, reason)
+
+
+def test_nothing_to_run_is_one_line(cli: Cli) -> None:
+    done = cli.fleet("exec", *cli.on("web01"))
+    assert (done.status, done.stdout) == (2, b"")
+    assert done.stderr == ("cli fleet exec: name a program to run, or give a line with --shell\n")
+
+
+def test_its_options_are_those_of_a_run(cli: Cli) -> None:
+    (cli.root / "in").write_text("piped")
+    given = ("--become-user", "deploy", "--stdin", str(cli.root / "in"), "--env", "MINE")
+    done = _exec(
+        cli, "web01", *given, "--shell", 'echo "$(id -un) $(cat) $MINE"', env={"MINE": "x"}
+    )
+    assert done.hosts()["web01"]["stdout"] == "deploy piped x\n"
+    shown = cli.fleet("exec", *cli.on("down,web01"), "--serial", "1", "--dry-run", "uptime", "-p")
+    assert shown.status == 0
+    assert b"command    uptime -p\nbatch 1    down\nbatch 2    web01\n" in shown.stdout
+    assert _exec(cli, "down,web01", "true").states() == {"down": "unreachable", "web01": "ok"}
+    assert _exec(cli, "@failed", "true").states() == {"down": "unreachable"}
+
+
+def _inventory(cli: Cli, **variables: object) -> tuple[str, str]:
+    file = cli.root / "hosts.json"
+    hosts = {"web01": variables, "web02": {"ZONE": "south"}}
+    file.write_text(json.dumps({"all": {"hosts": [*hosts]}, "_meta": {"hostvars": hosts}}))
+    return ("--inventory", str(file))
+
+
+def test_variables_of_the_inventory(cli: Cli) -> None:
+    """All but those for connections; or only those that are named, whatever they are."""
+    given = _inventory(cli, ZONE="north", ROLE="db", ansible_port="1", ansible_my="here")
+    given = (*given, "--ssh-config", str(cli.rig.ssh_config))
+    shell = ("--shell", 'echo "${ZONE-} ${ROLE-} ${ansible_my-}"')
+    listing = json.loads((cli.root / "hosts.json").read_text())
+    del listing["_meta"]["hostvars"]["web01"]["ansible_port"]
+    (cli.root / "hosts.json").write_text(json.dumps(listing))
+
+    def printed(*more: str, env: dict[str, str] | None = None) -> list[str]:
+        words = ("exec", "--on", "web[01-02]", *given, "--format", "json", *more, *shell)
+        hosts = cli.fleet(*words, env=env).hosts()
+        return [str(host["stdout"]) for host in hosts.values()]
+
+    assert printed() == ["north db \n", "south  \n"]
+    named = ("--env-from-inventory", "ZONE", "--env-from-inventory", "ansible_my")
+    assert printed(*named) == ["north  here\n", "south  \n"]
+    assert printed(*named, env={"ZONE": "mine"}) == ["mine  here\n", "mine  \n"], (
+        "the caller's wins"
+    )
+    words = ("exec", "--on", "web01", *given, "--env-from-inventory", "NOPE", "true")
+    assert cli.fleet(*words).stderr.splitlines()[-1] == (
+        "cli fleet exec: --env-from-inventory NOPE: no host has this variable"
+    )
+
+
+def test_a_command_gets_only_the_variables_that_are_named(cli: Cli) -> None:
+    given = _inventory(cli, ZONE="north", ROLE="db")
+    cli.command('echo "$ZONE ${ROLE-none}"\n', envs={"ZONE": "from envs"})
+    done = cli.run("web01", *given, "--env-from-inventory", "ROLE")
+    assert done.hosts()["web01"]["stdout"] == "from envs db\n"
+    done = cli.run("web01", *given, "--env-from-inventory", "ZONE")
+    assert done.hosts()["web01"]["stdout"] == "north none\n"
+
+
+def test_an_address_of_the_inventory_that_is_an_alias(cli: Cli) -> None:
+    """ssh_config has a block for the address, but none for the inventory's name."""
+    file = cli.root / "hosts.json"
+    hosts = {"app": {"ansible_host": "web02"}, "web01": {"ansible_host": "web02"}}
+    file.write_text(json.dumps({"all": {"hosts": [*hosts]}, "_meta": {"hostvars": hosts}}))
+    done = _exec(cli, "app", "--inventory", str(file), "--shell", "echo $HOSTNAME")
+    assert done.hosts()["app"]["stdout"] == "web02\n"
+
+
+def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
+    mark = f"81{os.getpid()}"
+    stubborn = ("--shell", f"trap '' TERM INT; echo up; sleep {mark} & sleep {mark}; sleep {mark}")
+    done = _exec(cli, "web01", "--timeout", "1", *stubborn)
+    assert done.states() == {"web01": "timeout"}
+    assert rigs.running(mark) == []
+    for number in (signal.SIGINT, signal.SIGKILL):
+        process = cli.start("exec", *cli.on("web[01-02]"), *stubborn)
+        assert process.stdout is not None
+        assert process.stdout.readline().endswith(b": up\n")
+        os.kill(process.pid, number)
+        process.communicate(timeout=60)
+        rigs.wait_for(lambda: not rigs.running(mark), "the hosts end it")
+        machines = [cli.rig.machines[name] for name in ("web01", "web02")]
+        rigs.wait_for(lambda: not any(one.leftovers() for one in machines), "directories")
+
+
+def test_nothing_runs_on_a_host_with_a_wrong_key(cli: Cli) -> None:
+    mark = Path(cli.rig.machines["web03"].root / "opt" / "ran-by-exec")
+    for words in (("exec", "touch", "/opt/ran-by-exec"),):
+        done = cli.fleet(words[0], *cli.on("impostor,stranger"), "--format", "json", *words[1:])
+        assert done.states() == {"impostor": "unreachable", "stranger": "unreachable"}
+    assert not mark.exists()

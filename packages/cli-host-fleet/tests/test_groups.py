@@ -1,0 +1,128 @@
+"""Equal outputs are printed once; no host holds back the output of others."""
+
+from __future__ import annotations
+
+import os
+import pty
+import select
+import subprocess
+import time
+
+from conftest import AT_THE_GATE, Cli
+
+_TWO_DIFFER = "[[ $HOSTNAME == web03 ]] && echo other || echo same; echo end\n"
+
+
+def _on_a_terminal(cli: Cli, *words: str) -> str:
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        cli.argv(*words),
+        env=cli.environ({"NO_COLOR": "1"}),
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=terminal,
+    )
+    os.close(terminal)
+    shown = b""
+    while select.select([controller], [], [], 60)[0]:
+        try:
+            shown += os.read(controller, 65536)
+        except OSError:
+            break
+    os.close(controller)
+    process.wait(60)
+    return shown.decode().replace("\r\n", "\n")
+
+
+def test_equal_outputs_are_one(cli: Cli) -> None:
+    cli.command(_TWO_DIFFER)
+    done = cli.fleet("run", *cli.on("web[01-04]"), "--group", "demo", "do")
+    assert done.stdout == b"web[01-02,04] (3):\nsame\nend\nweb03:\nother\nend\n"
+    rows = [line.split()[:3] for line in done.stderr.splitlines()]
+    assert rows[:2] == [["HOST", "STATE", "STATUS"], ["web[01-04]", "ok", "0"]]
+    assert len(rows) == 3, "hosts that ended alike share a row"
+
+
+def test_differences_from_the_largest_group(cli: Cli) -> None:
+    cli.command(_TWO_DIFFER)
+    done = cli.fleet("run", *cli.on("web[01-04]"), "--diff", "demo", "do")
+    assert done.stdout == (
+        b"web[01-02,04] (3):\nsame\nend\n"
+        b"web03: differs from web[01-02,04]\n@@ -1,2 +1,2 @@\n-same\n+other\n end\n"
+    )
+
+
+def test_hosts_that_ended_differently_have_rows_of_their_own(cli: Cli) -> None:
+    cli.command("echo same; [[ $HOSTNAME != web02 ]]\n")
+    done = cli.fleet("run", *cli.on("web[01-03],down"), "--group", "demo", "do")
+    assert done.status == 4
+    assert done.stdout == b"web[01-03] (3):\nsame\ndown: no output\n"
+    rows = [line.split()[:2] for line in done.stderr.splitlines()[1:-1]]
+    assert rows == [["down", "unreachable"], ["web[01,03]", "ok"], ["web02", "failed"]]
+
+
+def test_on_a_terminal_equal_outputs_are_grouped_without_being_asked(cli: Cli) -> None:
+    """An output that no other host has is printed as lines; with --no-group all are."""
+    cli.command(_TWO_DIFFER)
+    shown = _on_a_terminal(cli, "run", *cli.on("web[01-04]"), "demo", "do")
+    assert shown.startswith("web[01-02,04] (3):\nsame\nend\nweb03: other\nweb03: end\n")
+    shown = _on_a_terminal(cli, "run", *cli.on("web[01-04]"), "--no-group", "demo", "do")
+    assert sorted(shown.splitlines()[:8])[0] == "web01: end"
+    cli.command("echo $HOSTNAME\n")
+    shown = _on_a_terminal(cli, "run", *cli.on("web[01-02]"), "demo", "do")
+    assert sorted(shown.splitlines()[:2]) == ["web01: web01", "web02: web02"]
+
+
+def test_json_has_every_host_in_their_order(cli: Cli) -> None:
+    cli.command("[[ $HOSTNAME == web01 ]] && sleep 1; echo same\n")
+    done = cli.fleet("run", *cli.on("web[01-03]"), "--group", "--format", "json", "demo", "do")
+    assert [*done.hosts()] == ["web01", "web02", "web03"]
+    assert {host["stdout"] for host in done.hosts().values()} == {"same\n"}
+
+
+def test_a_slow_host_holds_back_no_group(cli: Cli) -> None:
+    """The groups so far are printed after a second, and the slow host's output at its end."""
+    gate = cli.gate("web01")
+    cli.command(f"[[ $HOSTNAME == web01 ]] && {AT_THE_GATE}; echo same\n")
+    process = cli.start("run", *cli.on("web[01-03]"), "--group", "demo", "do")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"web[02-03] (2):\n"
+    assert process.stdout.readline() == b"same\n"
+    gate.touch()
+    assert process.communicate(timeout=60)[0] == b"web01: the same as web[02-03]\n"
+
+
+def test_a_host_that_runs_on_prints_lines_on_a_terminal(cli: Cli) -> None:
+    """Its output is held back for a second; with --group, until its end."""
+    gate = cli.gate("web01")
+    cli.command(f"echo begun; [[ $HOSTNAME == web01 ]] && {AT_THE_GATE}; echo end\n")
+    controller, terminal = pty.openpty()
+    process = subprocess.Popen(
+        cli.argv("run", *cli.on("web[01-02]"), "demo", "do"),
+        env=cli.environ({"NO_COLOR": "1"}),
+        stdin=subprocess.DEVNULL,
+        stdout=terminal,
+        stderr=subprocess.DEVNULL,
+    )
+    os.close(terminal)
+    shown = ""
+    end = time.monotonic() + 60
+    while "web01: begun" not in shown:
+        assert time.monotonic() < end
+        shown += os.read(controller, 65536).decode()
+    gate.touch()
+    while "web01: end" not in shown:
+        shown += os.read(controller, 65536).decode()
+    process.wait(60)
+    os.close(controller)
+
+
+def test_interrupted_runs_print_what_they_have(cli: Cli) -> None:
+    cli.command("echo begun; [[ $HOSTNAME == web01 ]] && sleep 60; echo end\n")
+    process = cli.start("run", *cli.on("web[01-02]"), "--group", "demo", "do")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"web02:\n"
+    process.send_signal(2)
+    printed = process.stdout.read()
+    assert process.wait(60) == -2
+    assert printed == b"begun\nend\nweb01:\nbegun\n"

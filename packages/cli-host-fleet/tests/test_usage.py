@@ -1,0 +1,149 @@
+"""Usage errors, completion by Tab, and the first useful line of sudo."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.shell_completion import ShellComplete
+
+from cli_host_fleet import check, copy_files, run
+from cli_host_fleet.protocol import sudo_line
+from conftest import Cli
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("run", "demo", "do"), "Missing option '--on'; see: cli fleet run --help"),
+        (("run", "--on", "web01"), "Missing argument 'WORDS...'; see: cli fleet run --help"),
+        (("run", "--on", "web01", "--serail", "1"), "No such option '--serail'."),
+        (("run", "--on", "web01", "--serial", "0", "demo", "do"), "'0': must be at least 1"),
+        (("run", "--on", "web01", "--serial", "0%", "demo", "do"), "'0%': must be at least 1"),
+        (("run", "--on", "web01", "--forks", "0", "demo", "do"), "--forks"),
+        (("hosts",), "Missing option '--on'; see: cli fleet hosts --help"),
+        (("copy", "--on", "web01", "x"), "Missing argument 'FILE...'"),
+        (("check", "--on", "web01", "--format", "xml", "demo", "do"), "'xml' is not one of"),
+    ],
+)
+def test_a_usage_error_is_one_line(cli: Cli, words: tuple[str, ...], said: str) -> None:
+    cli.command("true\n")
+    done = cli.fleet(*words)
+    assert (done.status, done.stdout) == (2, b"")
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+    assert done.stderr.startswith(f"cli fleet {words[0]}: ")
+    assert said in done.stderr
+
+
+def test_no_host_may_fail(cli: Cli) -> None:
+    cli.command("false\n")
+    done = cli.run("web[01-02]", "--forks", "1", "--max-fail", "0")
+    assert done.states() == {"web01": "failed", "web02": "skipped"}
+
+
+_NOT_ALLOWED = (
+    "Sorry, user deploy is not allowed to execute '/bin/sh -c exec bash --norc -c \\'x\\'' as root "
+    "on web01."
+)
+
+
+@pytest.mark.parametrize(
+    ("noise", "line"),
+    [
+        ("", ""),
+        ("sudo: a password is required\n", "sudo: a password is required"),
+        (
+            "sudo: unknown user nosuch\nsudo: error initializing audit plugin sudoers_audit\n",
+            "sudo: unknown user nosuch",
+        ),
+        (
+            "/etc/sudoers:3:15: syntax error\ndeploy ALL=(ALL NOPASSWD: ALL\n       ^\n"
+            "sudo: error initializing audit plugin sudoers_audit\n",
+            "/etc/sudoers:3:15: syntax error",
+        ),
+        (
+            "sudo: unable to resolve host web01: Name or service not known\n"
+            "sudo: a password is required\n",
+            "sudo: a password is required",
+        ),
+        (
+            "\nWe trust you have received the usual lecture from the local System\n"
+            "Administrator. It usually boils down to these three things:\n\n"
+            "    #1) Respect the privacy of others.\n    #2) Think before you type.\n\n"
+            "deploy is not in the sudoers file.\nThis incident has been reported.\n",
+            "deploy is not in the sudoers file.",
+        ),
+        (
+            f"{_NOT_ALLOWED}\n",
+            "Sorry, user deploy is not allowed to run /bin/sh as root on web01.",
+        ),
+    ],
+)
+def test_the_first_useful_line_of_sudo(noise: str, line: str) -> None:
+    assert sudo_line(noise.encode()) == line
+
+
+@pytest.mark.parametrize(
+    ("rule", "user", "reason"),
+    [
+        ("deploy ALL=(ALL NOPASSWD: ALL", "root", "syntax error"),
+        ("deploy ALL=(ALL) NOPASSWD: ALL", "nosuch", "sudo: unknown user nosuch"),
+        ("deploy ALL=(ALL) NOPASSWD: /bin/true", "root", "sudo: a password is required"),
+        ("", "root", "sudo: a password is required"),
+    ],
+)
+def test_why_sudo_failed(cli: Cli, rule: str, user: str, reason: str) -> None:
+    """The noise of the login before it is not the reason."""
+    machine = cli.rig.machines["noisy"]
+    (machine.root / "home/deploy/.bashrc").write_text("echo loud >&2\n")
+    (machine.root / "etc/sudoers").write_text(f"Defaults use_pty\n{rule}\nroot ALL=(ALL) ALL\n")
+    cli.command("true\n")
+    host = cli.run("deploy@noisy", "--become-user", user).hosts()["noisy"]
+    (machine.root / "etc/sudoers").write_text("Defaults use_pty\nroot ALL=(ALL) ALL\n")
+    assert host["state"] == "refused"
+    assert reason in host["reason"]
+    assert "loud" not in host["reason"]
+
+
+def _offered(command: object, args: list[str], typed: str) -> list[str]:
+    complete = ShellComplete(command, {}, "cli", "_CLI_COMPLETE")  # type: ignore[arg-type]
+    return [item.value for item in complete.get_completions(args, typed)]
+
+
+def test_tab_after_on(cli: Cli) -> None:
+    """Hosts and groups, also at the end of a set that is begun."""
+    config = ["--ssh-config", str(cli.rig.ssh_config), "--on"]
+    assert _offered(run.command, config, "web0") == ["web01", "web02", "web03", "web04"]
+    assert _offered(run.command, config, "web01,db@web0")[:2] == [
+        "web01,db@web01",
+        "web01,db@web02",
+    ]
+    assert _offered(check.command, config, "web01!@fa") == ["web01!@failed"]
+    assert "docker:" in _offered(run.command, config, "")
+    file = cli.root / "hosts.json"
+    hosts = {"app1": {"ZONE": "a"}}
+    listed = {"app": {"hosts": ["app1"]}, "_meta": {"hostvars": hosts}}
+    file.write_text(json.dumps(listed))
+    given = ["--inventory", str(file), "--on"]
+    assert _offered(run.command, given, "") == [
+        *("app1", "docker:", "podman:", "kube:"),
+        *("@all", "@failed", "@app"),
+    ]
+    assert _offered(run.command, given, "@a") == ["@all", "@app"]
+    assert _offered(run.command, ["--inventory", "/missing", "--on"], "") == []
+
+
+def test_tab_after_the_options(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The words of commands, then the arguments that the command declares."""
+    stage = {"name": "stage", "choices": ["dev", "prod"]}
+    cli.command("true\n", args=[stage, {"name": "--fast"}])
+    for name, value in {**cli.env, "HOME": str(cli.home), "CLI_DIR": str(cli.root)}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("COMMAND_CATEGORY", "fleet")
+    monkeypatch.setenv("COMMAND_NAME", "run")
+    options = ["--on", "web01"]
+    assert _offered(run.command, options, "de") == ["demo"]
+    assert _offered(run.command, [*options, "demo"], "") == ["do", "hello"]
+    assert _offered(run.command, [*options, "demo", "do"], "") == ["dev", "prod"]
+    assert "self" not in _offered(run.command, options, "")
+    assert _offered(copy_files.command, options, "") == [""], "the shell completes files"
