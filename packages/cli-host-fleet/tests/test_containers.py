@@ -29,7 +29,7 @@ exec)
   name=$1; shift
   case $name in
   web_1 | web_2 | db) ;;
-  bare) echo 'OCI runtime exec failed: exec: "sh": executable file not found in $PATH' >&2; exit 127 ;;
+  bare) echo 'OCI runtime exec failed: exec: "sh": executable file not found' >&2; exit 127 ;;
   *) echo "Error response from daemon: No such container: $name" >&2; exit 1 ;;
   esac
   mkdir -p "$PLACES/$name"
@@ -47,7 +47,8 @@ get) [[ $* == *"--namespace prod"* ]] || exit 0
 exec)
   shift 2; [[ $1 == --namespace ]] && shift 2
   name=$1; shift 2
-  [[ $name == web-* ]] || { echo "Error from server (NotFound): pods \"$name\" not found" >&2; exit 1; }
+  error="Error from server (NotFound): pods \"$name\" not found"
+  [[ $name == web-* ]] || { echo "$error" >&2; exit 1; }
   echo 'Defaulted container "app" out of: app, sidecar' >&2
   mkdir -p "$PLACES/$name"
   exec env -i PATH="$PATH" HOME="$PLACES/$name" NAME="$name" "$@" ;;
@@ -150,10 +151,9 @@ def test_options_of_ssh_have_no_effect(places: Cli) -> None:
 
 
 def test_a_program_that_is_missing(places: Cli) -> None:
-    Path(places.env["PATH"].split(":")[0], "kubectl").unlink()
-    done = _run(places, "kube:prod/app=web")
+    done = places.fleet("run", "--on", "docker:db", "demo", "do", env={"PATH": "/missing"})
     assert done.status == 127
-    expected = "kubectl is not installed or not on PATH; install kubectl"
+    expected = "docker is not installed or not on PATH; install docker"
     assert done.stderr == f"cli fleet run: {expected}\n"
 
 

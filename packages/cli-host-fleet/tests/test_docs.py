@@ -31,11 +31,17 @@ def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) ->
         (tools / "ssh").chmod(0o755)
         (cli.home / ".ssh").mkdir()
         shutil.copy(rig.ssh_config, cli.home / ".ssh" / "config")
+        (tmp_path / "README.md").write_text("to copy\n")
         env = cli.environ()
         env["PATH"] = f"{tools}:{env['PATH']}"
         for command in commands:
             done = subprocess.run(
-                ["bash", "-c", command], env=env, capture_output=True, text=True, check=False
+                ["bash", "-c", command],
+                env=env,
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                check=False,
             )
             assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
             if " demo hello Ada" in command and "--dry-run" not in command:
@@ -43,6 +49,7 @@ def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) ->
 
 
 def test_the_readme_names_every_option(cli: Cli) -> None:
-    shown = cli.fleet("run", "--help").stdout.decode()
+    words = ("run", "exec", "copy", "gather", "hosts", "check")
+    shown = "".join(cli.fleet(word, "--help").stdout.decode() for word in words)
     options = set(re.findall(r"--[a-z][a-z-]+", shown)) - {"--help"}
     assert [option for option in sorted(options) if option not in _README.read_text()] == []

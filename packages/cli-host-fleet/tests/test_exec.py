@@ -132,8 +132,9 @@ def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
         os.kill(process.pid, number)
         process.communicate(timeout=60)
         rigs.wait_for(lambda: not rigs.running(mark), "the hosts end it")
-        machines = [cli.rig.machines[name] for name in ("web01", "web02")]
-        rigs.wait_for(lambda: not any(one.leftovers() for one in machines), "directories")
+        for name in ("web01", "web02"):
+            machine = cli.rig.machines[name]
+            rigs.wait_for(lambda machine=machine: not machine.leftovers(), "no directory is left")
 
 
 def test_nothing_runs_on_a_host_with_a_wrong_key(cli: Cli) -> None:

@@ -181,7 +181,7 @@ def test_the_live_view_on_a_terminal(cli: Cli) -> None:
     argv = cli.argv("run", *cli.on("web[01-02]"), "demo", "do")
     shown = _on_a_terminal(argv, cli.environ({"TERM": "xterm"}))
     assert re.search(r"0/2 · no hosts · web01 web02\r\x1b\[K", shown)
-    assert "web01: done\r\n" in shown
+    assert "\r\x1b[K\x1b[1mweb[01-02] (2):\x1b[0m\r\ndone\r\n" in shown
     assert "\x1b[32mok    \x1b[0m" in shown
     assert "\x1b[31mfailed\x1b[0m" in shown
     plain = _on_a_terminal(argv, cli.environ({"TERM": "xterm", "NO_COLOR": "1"}))

@@ -15,6 +15,7 @@ from cli_host_fleet.connection import Connection
 from cli_host_fleet.node_sets import _Groups
 from conftest import Cli
 
+_WORDS = ("run", "exec", "copy", "gather", "hosts", "check")
 _SOURCE = Path(cli_host_fleet.__file__).parent
 
 
@@ -52,13 +53,13 @@ def test_the_commands_are_declared(cli: Cli) -> None:
     categories = {tuple(row["path"]): row["description"] for row in listed["categories"]}
     assert categories["fleet",] == "Run commands on many hosts"
     rows = {path: row for row in listed["commands"] if (path := tuple(row["path"]))[0] == "fleet"}
-    assert set(rows) == {("fleet", word) for word in ("run", "hosts", "check")}
+    assert set(rows) == {("fleet", word) for word in _WORDS}
     assert rows["fleet", "hosts"]["effects"] == "read"
     assert all(row["starts_commands"] for row in rows.values())
     assert done.stderr == b""
 
 
-@pytest.mark.parametrize("word", ["run", "hosts", "check"])
+@pytest.mark.parametrize("word", _WORDS)
 def test_each_has_a_page_of_its_own(cli: Cli, word: str) -> None:
     shown = cli.fleet(word, "--help")
     assert shown.status == 0

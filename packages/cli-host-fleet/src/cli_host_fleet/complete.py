@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from typing import Any
 
 import click
@@ -19,7 +18,7 @@ from host import HostError, Program
 
 _BEFORE_A_NAME = re.compile(r"(?:.*[,!&^]|)(?:[A-Za-z0-9_.-]+@(?!@))?", re.DOTALL)
 _PLACES = ("docker:", "podman:", "kube:")
-_SHELL = "zsh"  # for this shell, the program prints each candidate, a tab and a description
+_NOT_FOR_HOSTS = ("help", "self")
 
 
 def complete_files(
@@ -64,17 +63,14 @@ def complete_words(ctx: click.Context, _param: click.Parameter, typed: str) -> l
     """Return the words, and then the arguments, that the program offers after the words so far."""
     words = [*(ctx.params.get("words") or ())]
     try:
-        done = Program.current().run(
-            ("--complete", _SHELL, *words, typed), capture_output=True, timeout=1
-        )
-    except (HostError, OSError, subprocess.SubprocessError):
+        candidates = Program.current().candidates(words, typed)
+    except HostError:
         return []
-    kind, *lines = done.stdout.decode("utf-8", "replace").splitlines() or ["none"]
-    items = []
-    for line in lines:
-        word, _, about = line.partition("\t")
-        if words or word not in ("self", "help"):  # they name no command for hosts
-            items.append(CompletionItem(word, help=about))
-    if kind in ("files", "directories"):
-        items.append(CompletionItem(typed, type="file" if kind == "files" else "dir"))
+    items = [
+        CompletionItem(word, help=about)
+        for word, about in candidates
+        if words or word not in _NOT_FOR_HOSTS
+    ]
+    if not items and words:
+        items.append(CompletionItem(typed, type="file"))  # an argument that may be a path
     return items

@@ -99,8 +99,8 @@ def names_of(
 
     The user is the one before `@` in `wanted`, else `login`, else, for a host of `@failed`, the
     user of the last run, else "" (ssh decides). Raises FleetError. `failed` returns the hosts of
-    `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError. `place` stands before `wanted`
-    in messages.
+    `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError. In messages, `place` stands
+    before `wanted`.
     """
     last: dict[str, str] = {}
 
