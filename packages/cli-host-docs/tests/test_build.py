@@ -267,3 +267,44 @@ def test_names_that_meet_in_man_pages(cli: Cli) -> None:
     )
     assert not (cli.home / "man").exists()
     assert cli.run("docs", "build", "--output", "pages")[0] == 0
+
+
+def test_a_man_page_for_each_command(cli: Cli) -> None:
+    cli.git("init", "--quiet")
+    cli.git("add", "core/cli.json")
+    env = {**cli.environ, "GIT_COMMITTER_DATE": "2026-02-03T12:00:00Z"}
+    call = ["git", "-C", str(cli.root), "commit", "--quiet", "--message", "one"]
+    subprocess.run(call, env=env, check=True)
+    call = ["docs", "build", "--output", "man", "--format", "man", "deploy"]
+    assert cli.run(*call)[0] == 0
+    names = sorted(path.name for path in (cli.home / "man").iterdir())
+    assert names == ["acme-deploy-app.1", "acme-deploy-status.1", "acme-deploy.1", "acme.1"]
+    text = (cli.home / "man/acme-deploy-app.1").read_text()
+    assert '.TH "ACME\\-DEPLOY\\-APP" 1 "2026-02-03" "acme 1.0.0" "User commands"\n' in text
+    assert ".SH SYNOPSIS\n\\fBacme deploy app\\fR <env> [\\-\\-jobs N] [\\-\\-force]\n" in text
+    sections = [line for line in text.splitlines() if line.startswith(".SH")]
+    assert [line.strip('"').split(" ")[1].strip('"') for line in sections] == [
+        "NAME", "SYNOPSIS", "DESCRIPTION", "ARGUMENTS", "ENVIRONMENT", "REQUIREMENTS", "EXAMPLES",
+    ]  # fmt: skip
+    category = (cli.home / "man/acme-deploy.1").read_text()
+    assert "\\fBacme\\-deploy\\-app(1)\\fR\nDeploy the application\n" in category
+    assert cli.run(*call, env={"SOURCE_DATE_EPOCH": "0"})[2] == "files: 4, changed: 0\n"
+    if shutil.which("mandoc"):
+        for name in names:
+            page = cli.home / "man" / name
+            lint = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", page],
+                                  capture_output=True, text=True, check=False)  # fmt: skip
+            assert (lint.returncode, lint.stdout) == (0, "")
+
+
+def test_empty_folders_are_removed(cli: Cli) -> None:
+    cli.command("db backup now")
+    call = ["docs", "build", "--output", "pages"]
+    cli.run(*call)
+    (cli.home / "pages/mine").mkdir()
+    assert (cli.home / "pages/db/backup/index.md").exists()
+    shutil.rmtree(cli.root / "commands/db")
+    cli.run(*call)
+    names = {path.name for path in (cli.home / "pages").iterdir()}
+    assert {"index.md", "deploy", "mine"} <= names
+    assert "db" not in names

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 from conftest import Cli
 
@@ -60,3 +61,28 @@ def test_it_is_installed_for_the_assistants_that_are_here(cli: Cli) -> None:
         f"acme docs skill: {files[0]} was not made by `docs skill`; move it away first\n",
     )
     assert files[0].read_text() == "mine"
+
+
+def test_many_commands_are_an_index_with_files(cli: Cli) -> None:
+    for number in range(40):
+        cli.command(f"db job{number:02}")
+        cli.command(f"web job{number:02}")
+    status, index, err = cli.run("docs", "skill")
+    assert status == 0
+    assert "- `commands/db.md`: 40 commands of acme db: job00, job01, " in index
+    assert "acme db job00" not in index
+    assert "; to write them: acme docs skill --output DIR\n" in err
+    (cli.home / ".claude").mkdir()
+    assert cli.run("docs", "skill", "--install")[0] == 0
+    folder = cli.home / ".claude/skills/acme"
+    assert (folder / "SKILL.md").read_text() == index
+    assert (
+        "- `acme db job00 [args…]`: change. Do db job00.\n"
+        in (folder / "commands/db.md").read_text()
+    )
+    (folder / "commands/own.md").write_text("mine")
+    shutil.rmtree(cli.root / "commands/db")
+    shutil.rmtree(cli.root / "commands/web")
+    assert cli.run("docs", "skill", "--output", str(folder))[0] == 0
+    assert [path.name for path in (folder / "commands").iterdir()] == ["own.md"]
+    assert "acme deploy app" in (folder / "SKILL.md").read_text()

@@ -8,9 +8,11 @@ from pathlib import Path
 
 from cli_host_docs.facts import visible_commands
 from cli_host_docs.formats import FORMATS, MADE, markdown_blocks
-from cli_host_docs.pages import make_pages, overview
+from cli_host_docs.pages import make_man_pages, make_pages, overview
+from cli_host_docs.version_date import date_of_version
 from host import Command, OperationError, Program, UsageError
 
+_DATE = re.compile(r'(?<= 1 ")[\d-]*(?=" "[^"]*" "User commands"$)', re.MULTILINE)
 BEGIN, END = "<!-- commands begin -->", "<!-- commands end -->"
 
 
@@ -29,14 +31,14 @@ def main(arguments: Sequence[str]) -> int:
         wanted |= _pages(program, commands, form, Path(output))
     if file:
         wanted[Path(file)] = _injected(Path(file), markdown_blocks(overview(program, commands)))
-    stale = [path for path, text in wanted.items() if _read(path) != text]
+    stale = [path for path, text in wanted.items() if not _is_same(_read(path), text)]
     if given["ARG_CHECK"] == "true":
         if stale:
             names = ", ".join(map(str, sorted(stale)))
             raise OperationError(f"stale: {names}", "run the same command without --check")
         return 0
     for path in stale:
-        _write(path, wanted[path])
+        _write(path, wanted[path], Path(output or "."))
     program.messages.line(f"files: {len(wanted)}, changed: {len(stale)}")
     return 0
 
@@ -55,7 +57,10 @@ def _pages(
 ) -> dict[Path, str | None]:
     """Map each page's path to its text, or to None if it is an obsolete page to remove."""
     path_of, text_of = FORMATS[form]
-    pages = make_pages(program, commands)
+    if form == "man":
+        pages = make_man_pages(program, commands, date_of_version(program.root))
+    else:
+        pages = make_pages(program, commands)
     found = [(output / path_of(page), text_of(page)) for page in pages]
     wanted: dict[Path, str | None] = dict(found)
     if len(wanted) < len(found):
@@ -91,12 +96,30 @@ def _read(path: Path) -> str | None:
         raise OperationError(f"{path}: {failure}") from None
 
 
-def _write(path: Path, text: str | None) -> None:
+def _is_same(old: str | None, new: str | None) -> bool:
+    """Return whether a file needs no change. The date of a man page alone is no change."""
+    if old is None or new is None:
+        return old == new
+    return _DATE.sub("", old, count=1) == _DATE.sub("", new, count=1)
+
+
+def _write(path: Path, text: str | None, output: Path) -> None:
+    """Write a file, or remove it and the folders below `output` that it leaves empty."""
     try:
         if text is None:
             path.unlink()
+            _remove_empty(path.parent, output)
         else:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode("utf-8"))
     except OSError as failure:
         raise OperationError(f"{path}: {failure.strerror}") from None
+
+
+def _remove_empty(folder: Path, output: Path) -> None:
+    while folder != output and output in folder.parents:
+        try:
+            folder.rmdir()
+        except OSError:
+            return  # other files are in it
+        folder = folder.parent

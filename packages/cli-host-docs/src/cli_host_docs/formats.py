@@ -122,11 +122,15 @@ def _roff(text: str) -> str:
 
 def _man(page: Page) -> str:
     name = "-".join([page.program, *page.words])
+    source = f"{page.program} {page.version}".rstrip()
+    arguments = _roff(page.usage.removeprefix(page.title))
     lines = [
         rf".\" {MADE}",
-        f'.TH "{_roff(name.upper())}" 1 "" "{_roff(page.program)}"',
+        f'.TH "{_roff(name.upper())}" 1 "{page.date}" "{_roff(source)}" "User commands"',
         ".SH NAME",
         rf"{_roff(name)} \- {_roff(page.description or page.title)}",
+        ".SH SYNOPSIS",
+        rf"\fB{_roff(page.title)}\fR {arguments}".rstrip(),
         *(line for block in page.blocks for line in _man_block(block, page.program)),
     ]
     text = "\n".join(lines) + "\n"
@@ -136,7 +140,7 @@ def _man(page: Page) -> str:
 def _man_block(block: Block, program: str) -> list[str]:
     match block:
         case Heading(level, text):
-            return [f'.S{"H" if level == 2 else "S"} "{_roff(text)}"']
+            return [f'.S{"H" if level == 2 else "S"} "{_roff(text.upper())}"']
         case Paragraph(text):
             return [".PP", _roff(text)] if text else []
         case Code(line):
@@ -146,8 +150,7 @@ def _man_block(block: Block, program: str) -> list[str]:
         case Links(rows):
             items = [(_roff("-".join([program, *words]) + "(1)"), _roff(t)) for words, t in rows]
     lines = [(".TP", rf"\fB{term}\fR", text or r"\&") for term, text in items]
-    start = [".SH CATEGORIES"] if isinstance(block, Links) else []
-    return [*start, *(one for three in lines for one in three)]
+    return [line for three in lines for line in three]
 
 
 def _nested(words: Words, suffix: str) -> str:

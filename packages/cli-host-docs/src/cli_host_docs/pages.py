@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cli_host_docs import facts
@@ -52,12 +52,18 @@ Block = Heading | Paragraph | Code | Terms | Links
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """The page of the commands directly below the category `words`; () means the first page."""
+    """The page of the commands directly below the category `words`; () means the first page.
+
+    In man pages, each command has a page of its own, too.
+    """
 
     program: str
     words: Words
     description: str
     blocks: list[Block] = field(default_factory=list)
+    usage: str = ""
+    version: str = ""  # of the installation, for man pages
+    date: str = ""
 
     @property
     def title(self) -> str:
@@ -66,15 +72,9 @@ class Page:
 
 def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     """Return the first page, then one for each category or command that has commands below it."""
-    by_parent: dict[Words, list[Command]] = {}
-    for command in commands:
-        by_parent.setdefault(command.words[:-1], []).append(command)
-    categories = program.categories()
-    described = {one.words: one.description for one in categories}
-    defaults = {one.words: facts.value_of(one, "default", "") for one in categories}
-    described |= {
-        one.words: one.definition.description for found in by_parent.values() for one in found
-    }
+    by_parent = _by_parent(commands)
+    described = _descriptions(program, by_parent)
+    defaults = {one.words: facts.value_of(one, "default", "") for one in program.categories()}
     first = Page(program.name, (), f"Commands of {program.name}")
     others = [Page(program.name, words, described.get(words, "")) for words in sorted(by_parent)]
     pages = [first, *(one for one in others if one.words)]
@@ -88,6 +88,44 @@ def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     return pages
 
 
+def make_man_pages(program: Program, commands: Iterable[Command], date: str) -> list[Page]:
+    """Return a page for the program, each category and each command; `date` is the version's."""
+    by_parent = _by_parent(commands)
+    described = _descriptions(program, by_parent)
+    single = {one.words: one for found in by_parent.values() for one in found}
+    parents = {words[:end] for words in single for end in range(len(words))}
+    pages = []
+    for words in sorted(parents | single.keys()):
+        line = " ".join([program.name, *words])
+        command = single.get(words)
+        description = described.get(words, "") if words else f"Commands of {program.name}"
+        usage = facts.usage(program.name, command) if command else f"{line} COMMAND [args…]"
+        page = Page(program.name, words, description, [], usage, program.version, date)
+        if command is not None:
+            page.blocks.extend(_sections(program.name, command))
+        below = sorted(other for other in parents | single.keys() if other and other[:-1] == words)
+        if below:
+            page.blocks.append(Heading(2, "Commands"))
+            page.blocks.append(Links(tuple((other, described.get(other, "")) for other in below)))
+        pages.append(page)
+    return pages
+
+
+def _by_parent(commands: Iterable[Command]) -> dict[Words, list[Command]]:
+    by_parent: dict[Words, list[Command]] = {}
+    for command in commands:
+        by_parent.setdefault(command.words[:-1], []).append(command)
+    return by_parent
+
+
+def _descriptions(program: Program, by_parent: dict[Words, list[Command]]) -> dict[Words, str]:
+    """Return the descriptions of all categories and commands by their words."""
+    described = {one.words: one.description for one in program.categories()}
+    for commands in by_parent.values():
+        described |= {one.words: one.definition.description for one in commands}
+    return described
+
+
 def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
     """Return one block that lists all commands, each with its usage and description."""
     name = program.name
@@ -97,19 +135,37 @@ def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
 
 def _command(program: str, command: Command) -> list[Block]:
     definition = command.definition
-    tables: dict[str, Iterable[tuple[str, str]]] = {
-        "Arguments": [(facts.label(one), facts.explanation(one)) for one in definition.args],
-        "Variables": facts.variables(definition).items(),
-        "Requirements": [(one, "") for one in facts.requirements(definition)],
-        "Examples": facts.examples(program, command),
-    }
     blocks: list[Block] = [
         Heading(2, " ".join([program, *command.words])),
         Paragraph(definition.description),
         Code(facts.usage(program, command)),
         *map(Paragraph, facts.notes(definition)),
     ]
+    for heading, rows in _tables(program, command):
+        blocks += [Heading(3, heading), Terms(rows)]
+    return blocks
+
+
+def _sections(program: str, command: Command) -> list[Block]:
+    """Return the sections of a command's man page below its synopsis."""
+    definition = command.definition
+    texts = [definition.description, *facts.notes(definition)]
+    blocks: list[Block] = [Heading(2, "Description"), *map(Paragraph, filter(None, texts))]
+    for heading, rows in _tables(program, command):
+        name = "Environment" if heading == "Variables" else heading
+        blocks += [Heading(2, name), Terms(rows)]
+    return blocks
+
+
+def _tables(program: str, command: Command) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    """Yield the headings and rows of the tables about a command that have a row."""
+    definition = command.definition
+    tables: dict[str, Iterable[tuple[str, str]]] = {
+        "Arguments": [(facts.label(one), facts.explanation(one)) for one in definition.args],
+        "Variables": facts.variables(definition).items(),
+        "Requirements": [(one, "") for one in facts.requirements(definition)],
+        "Examples": facts.examples(program, command),
+    }
     for heading, rows in tables.items():
         if shown := tuple(rows):
-            blocks += [Heading(3, heading), Terms(shown)]
-    return blocks
+            yield heading, shown

@@ -67,7 +67,19 @@ _COMMANDS: dict[str, dict[str, Any]] = {
     "skill": {
         "description": "Print a SKILL.md about this program's commands for assistants",
         "effects": "change",
-        "args": [{"name": "--install", "description": "Write it to assistants' folders in HOME"}],
+        "args": [
+            {
+                "name": "--install",
+                "description": "Write it to assistants' folders in HOME",
+                "conflicts": ["--output"],
+            },
+            {
+                "name": "--output",
+                "value": "DIR",
+                "complete": "directory",
+                "description": "Write it and the files that it names to this directory",
+            },
+        ],
     },
 }
 
