@@ -184,10 +184,14 @@ class Watch(Record):
 
 
 class BrokenPlugin(Record):
-    """A plugin that cannot be used, and the reason as one readable line."""
+    """A plugin that cannot be used, and the reason as one readable line.
+
+    With `missing`, the reason is that its files are not there; an unknown word then names it.
+    """
 
     plugin: str
     reason: str
+    missing: bool = False
 
 
 class PluginFile(Record):

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from builtin_plugins.plugins_folder.directory import MANIFEST, find_directory_plugins, names_in
 from builtin_plugins.plugins_folder.registry import (
     REGISTRY,
+    Entry,
     effective_registry,
     local_path,
     registry_path,
@@ -33,6 +34,9 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
     registry = effective_registry(plugins_dir)
     for problem in registry.problems:
         yield BrokenPlugin(os.path.basename(problem.path) or REGISTRY, str(problem))
+    for name, entry in registry.entries.items():
+        if entry.enabled and not entry.is_package and not os.path.isdir(f"{plugins_dir}/{name}"):
+            yield BrokenPlugin(name, _how_to_restore(installation.program, entry), missing=True)
     for plugin in find_directory_plugins(plugins_dir, registry):
         entry = plugin.entry
         if entry.enabled and plugin.problem:
@@ -51,6 +55,15 @@ def discover_commands(installation: Installation) -> Iterator[CommandTree | Brok
                 )
             else:
                 yield BrokenPlugin(entry.name, f"there is no directory {plugin.tree}")
+
+
+def _how_to_restore(program: str, entry: Entry) -> str:
+    """Return that the files of a plugin are missing, and how to restore them."""
+    command = f"{program} self plugin"
+    if entry.is_users_directory:
+        where = entry.source or "the directory"
+        return f"its files are missing; restore {where}, or run: {command} remove {entry.name}"
+    return f"its files are missing; to restore them, run: {command} sync"
 
 
 def _watched(plugins_dir: str) -> Iterator[str]:

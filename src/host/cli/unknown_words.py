@@ -47,7 +47,12 @@ def unknown_word(
     others += [("help", one) for one in topics]
     category = session.find(found.words).definition if found.words else None
     default = category.default if category else ""
-    return unknown_word_in(session.program, session.lock, found, word, others, default)
+    error = unknown_word_in(session.program, session.lock, found, word, others, default)
+    missing = [plugin for plugin in session.lock.plugins.values() if plugin.missing]
+    if not missing or error.suggestions:
+        return error
+    remedies = [f"the plugin {plugin.name} may have it: {plugin.broken}" for plugin in missing]
+    return UsageError(_described(found, word), "; ".join(remedies))
 
 
 def unknown_word_in(

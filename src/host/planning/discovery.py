@@ -208,7 +208,9 @@ class _Collected:
             self.stamps.setdefault(absolute_path(record.path), stamp(record.path))
         elif isinstance(record, BrokenPlugin):
             unloaded = Plugin(record.plugin, package=record.plugin)
-            self.plugins.setdefault(record.plugin, unloaded).broken = record.reason
+            plugin = self.plugins.setdefault(record.plugin, unloaded)
+            plugin.broken = record.reason
+            plugin.missing = record.missing
         elif isinstance(record, PluginFile):
             self.files.append(record)
         elif isinstance(record, PluginPackage):

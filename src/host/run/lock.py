@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Scheme = tuple[str, str, str, str, Sequence[str]]
 
-FORMAT = b"cli-host lock 17 "
+FORMAT = b"cli-host lock 18 "
 SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
@@ -116,7 +116,7 @@ class Plugin(Record):
     `package` is the normalized name of the distribution, or the name in the registry. `file` is a
     hooks file. `ours` is true for a built-in plugin. `hooks` maps each implemented hook to -1
     (tryfirst), 0 or 1 (trylast). `trees` has the paths of its trees. `broken` is the reason why it
-    is not used, or "". `under` has the words of the category that contains everything it declares,
+    is not used, or "", and `missing` is true if its files are not there. `under` has the words of the category that contains everything it declares,
     or is empty. `folders` has the directories of a package that is not installed in the program's
     environment.
     """
@@ -131,6 +131,7 @@ class Plugin(Record):
     hooks: "Mapping[str, int]" = _NOTHING
     trees: "Sequence[str]" = ()
     broken: str = ""
+    missing: bool = False
     under: "Sequence[str]" = ()
     folders: "Sequence[str]" = ()
 

@@ -136,7 +136,7 @@ def _known_plugin(
 ) -> KnownPlugin:
     """Return a plugin with its state; `restore` is the command that restores missing files."""
     in_lock, own = plugins_of(lock, entry), declarations(lock, entry)[0]
-    reasons = [one.broken for one in in_lock if one.broken]
+    reasons = [one.broken for one in in_lock if one.broken and not one.missing]
     names = [one.name for one in in_lock]
     for path in [file for one in lock.sources if one.plugin in names for file in one.files]:
         try:
