@@ -208,9 +208,9 @@ class _Collected:
             self.stamps.setdefault(absolute_path(record.path), stamp(record.path))
         elif isinstance(record, BrokenPlugin):
             unloaded = Plugin(record.plugin, package=record.plugin)
-            plugin = self.plugins.setdefault(record.plugin, unloaded)
-            plugin.broken = record.reason
-            plugin.missing = record.missing
+            unusable = self.plugins.setdefault(record.plugin, unloaded)
+            unusable.broken = record.reason
+            unusable.missing = record.missing
         elif isinstance(record, PluginFile):
             self.files.append(record)
         elif isinstance(record, PluginPackage):

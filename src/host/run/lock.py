@@ -116,9 +116,9 @@ class Plugin(Record):
     `package` is the normalized name of the distribution, or the name in the registry. `file` is a
     hooks file. `ours` is true for a built-in plugin. `hooks` maps each implemented hook to -1
     (tryfirst), 0 or 1 (trylast). `trees` has the paths of its trees. `broken` is the reason why it
-    is not used, or "", and `missing` is true if its files are not there. `under` has the words of the category that contains everything it declares,
-    or is empty. `folders` has the directories of a package that is not installed in the program's
-    environment.
+    is not used, or "", and `missing` is true if its files are not there. `under` has the words of
+    the category that contains everything it declares, or is empty. `folders` has the directories of
+    a package that is not installed in the program's environment.
     """
 
     name: str
