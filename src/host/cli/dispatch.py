@@ -18,8 +18,9 @@ def run_cli(session: Session, options: GlobalOptions) -> int:
     if options.version:
         session.show(f"{session.version}\n")
         return 0
-    if options.words[:1] == ("help",):
-        options.words, options.help = options.words[1:], True
+    while options.words[:1] == ("help",):  # Tab offers `help help`
+        options.words = options.words[1:]
+        options.help = True
     status = 0
     if options.words[:1] == ("self",):
         from host.cli.self_dispatch import run_self

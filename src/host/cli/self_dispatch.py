@@ -62,7 +62,18 @@ def run_self(session: Session, options: GlobalOptions) -> int:
             return function(session, **_named_values(definition.args, given)) or 0
     except OSError as failure:
         path = os.fsdecode(failure.filename2 or failure.filename or "")
+        if not path and not _has_directory():
+            what = "the current directory does not exist any more"
+            raise OperationError(what, "run: cd") from None
         raise OperationError(Problem(path, failure.strerror or str(failure))) from None
+
+
+def _has_directory() -> bool:
+    try:
+        os.getcwd()
+    except OSError:
+        return False
+    return True
 
 
 def _own_commands(session: Session) -> Lock:

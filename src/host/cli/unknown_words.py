@@ -12,7 +12,7 @@ from host.run.text import EMPTY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
 Words = tuple[str, ...]
 
@@ -47,7 +47,8 @@ def unknown_word(
     others += [("help", one) for one in topics]
     category = session.find(found.words).definition if found.words else None
     default = category.default if category else ""
-    error = unknown_word_in(session.program, session.lock, found, word, others, default)
+    commands = [one.words for one in listed]
+    error = unknown_word_in(session.program, session.lock, found, word, others, commands, default)
     missing = [plugin for plugin in session.lock.plugins.values() if plugin.missing]
     if not missing or error.suggestions:
         return error
@@ -61,12 +62,14 @@ def unknown_word_in(
     found: Match,
     word: str,
     others: Iterable[Words] = (),
+    commands: Collection[Words] = (),
     default: str = "",
 ) -> UsageError:
     """Return the error for a word that names nothing in `found`, with suggestions.
 
     The suggestions are `self` commands and some of `others`, the words of other commands,
-    categories and help topics. They come from the first of these rules that finds any:
+    categories and help topics; `commands` are those of `others` that run. The first of these rules
+    that finds any decides:
     1. unless `found` is the root, `self` commands with the word as a synonym; 2. `self` commands
     with the word as a synonym, and commands with this name in any category; 3. similar names in
     this category; 4. very similar names in any category. The last suggestion is the category's
@@ -88,7 +91,9 @@ def unknown_word_in(
     if default:
         # The user perhaps wants to pass the word to the category's default command.
         lines.append(" ".join([program, *found.words, default, word]))
-    return UsageError(_described(found, word), see, suggestions=lines)
+    at_root = [words for words in commands if len(words) == 1]
+    is_command = bool(meant) and meant[0] in at_root
+    return UsageError(_described(found, word, is_command=is_command), see, suggestions=lines)
 
 
 def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
@@ -97,6 +102,8 @@ def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
     return [words for one in near for words in names if words[-1] == one]
 
 
-def _described(found: Match, word: str) -> str:
-    kind, inside = ("command", f" in {' '.join(found.words)}") if found.words else ("category", "")
-    return f"unknown {kind} {word or EMPTY}{inside}"
+def _described(found: Match, word: str, *, is_command: bool = False) -> str:
+    """Return what is unknown; at the root, a category unless a command was probably meant."""
+    if found.words:
+        return f"unknown command {word or EMPTY} in {' '.join(found.words)}"
+    return f"unknown {'command' if is_command else 'category'} {word or EMPTY}"

@@ -112,3 +112,16 @@ def test_search(tree: Made) -> None:
     assert tree.run("self", "search", "no-such", "text").all == (
         1, "", "cli: no command matches no-such text; see: cli self list\n"
     )  # fmt: skip
+
+
+def test_a_script_beside_the_categories_is_a_command(install: Install) -> None:
+    made = install({"commands/hello": BASH, "commands/demo/x": BASH})
+    assert (
+        made.run("helo").stderr
+        == "cli: unknown command helo; did you mean cli hello or cli help?\n"
+    )
+    assert made.run("demp").stderr == "cli: unknown category demp; did you mean cli demo?\n"
+
+
+def test_help_of_help_is_the_listing(tree: Made) -> None:
+    assert tree.run("help", "help").all == tree.run("help").all

@@ -2,18 +2,28 @@
 
 import os
 
-from host import DefinitionError, OperationError
+from host import DefinitionError, OperationError, find_program
 from host.cli.lookup import find_whole
 from host.cli.session import Session
+
+_EDITORS = ("vi", "nano")
 
 
 def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
     """Open a command's script, or a category's category.json, in your editor.
 
-    The editor is the first of $VISUAL and $EDITOR that is set; the default is vi.
+    The editor is the first of $VISUAL and $EDITOR that is set; the default is vi, or nano if
+    there is no vi.
     """
     path = _file(session, words, definition=definition)
-    editor = session.environ.get("VISUAL") or session.environ.get("EDITOR") or "vi"
+    editor = session.environ.get("VISUAL") or session.environ.get("EDITOR")
+    if not editor:
+        editor = next((name for name in _EDITORS if find_program(name, session.environ)), None)
+    if not editor:
+        what = (
+            f"there is no editor: $VISUAL and $EDITOR are not set, and no {_EDITORS[0]} is on PATH"
+        )
+        raise OperationError(what, f"set EDITOR, or open {path} yourself")
     # The shell splits the editor's command line, as git does.
     os.execvpe("sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ))
 

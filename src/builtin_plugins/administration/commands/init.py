@@ -19,6 +19,7 @@ from builtin_plugins.administration.program.shipped_files import (
 from builtin_plugins.administration.project import make_project
 from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.io.files.file_lock import file_lock
+from host import UsageError
 from host.cli.session import Session
 from host.run.installation import xdg_home
 
@@ -47,6 +48,10 @@ def command(
     an archive that contains core/cli.json or commands/. The commands and plugins of SOURCE are
     shown first; on a terminal, you are then asked whether to continue.
     """
+    if directory == "help":
+        called = f"{session.program} self init"
+        see = f"see: {called} --help; for a directory of this name: {called} ./help"
+        raise UsageError("help is no name of a directory", see)
     if project:
         make_project(session, directory or ".")
         return

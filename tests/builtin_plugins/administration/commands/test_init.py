@@ -190,3 +190,10 @@ def test_a_gitignore_of_the_user_stays(install: Install, tmp_path: Path) -> None
     (tmp_path / "clone/.gitignore").write_text("*.log")
     assert made.run("self", "init", str(tmp_path / "clone")).status == 0
     assert (tmp_path / "clone/.gitignore").read_text() == "*.log"
+
+
+def test_init_help_makes_no_folder(install: Install, tmp_path: Path) -> None:
+    done = install().run("self", "init", "help", cwd=tmp_path)
+    remedy = "see: cli self init --help; for a directory of this name: cli self init ./help"
+    assert done.all == (2, "", f"cli: help is no name of a directory; {remedy}\n")
+    assert not (tmp_path / "help").exists()

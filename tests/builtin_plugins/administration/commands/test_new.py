@@ -133,6 +133,10 @@ def test_edit(install: Install) -> None:
     assert (gone.status, gone.stdout) == (127, "")
     assert "no-such-editor: not found" in gone.stderr
     assert made.run("self", "edit", "self", "list", env=both).status == 1
+    none = made.run("self", "edit", "a", "b", env={"PATH": str(made.home)})
+    what = "there is no editor: $VISUAL and $EDITOR are not set, and no vi is on PATH"
+    remedy = f"set EDITOR, or open {folder}/b/main.sh yourself"
+    assert none.all == (1, "", f"cli: {what}; {remedy}\n")
 
 
 def test_what_is_wrong_is_opened_to_be_corrected(install: Install) -> None:
@@ -159,4 +163,5 @@ def test_an_error_of_the_system_is_one_line(install: Install, tmp_path: Path) ->
     line = f"rmdir {gone}; exec {made.launcher} self new plugin p"
     done = made.run("-c", line, executable="/bin/sh", cwd=gone)
     assert (done.status, done.stdout) == (1, "")
-    assert done.stderr.endswith("cli: No such file or directory\n")
+    what = "cli: the current directory does not exist any more; run: cd\n"
+    assert done.stderr.endswith(what)
