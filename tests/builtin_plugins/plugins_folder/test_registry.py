@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import threading
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from builtin_plugins.administration.plugins.reconcile import (
     exclusive,
+    keep_former_registry,
     restore_registry,
     write_registry,
 )
@@ -232,4 +234,16 @@ def test_an_undo_writes_the_earlier_state(tmp_path: Path) -> None:
     write_registry(str(tmp_path), changed)
     assert json.loads(Path(path).read_text())["plugins"] == []
     restore_registry(str(tmp_path), before)
+    assert json.loads(Path(path).read_text())["plugins"] == [FULL]
+
+
+def test_an_undo_needs_no_space_on_the_disk(tmp_path: Path) -> None:
+    path = _write(tmp_path, json.dumps({"version": "1.0.0", "plugins": [FULL]}))
+    undo = ExitStack()
+    keep_former_registry(str(tmp_path), undo)
+    former, changed = os.stat(path).st_ino, read_registry(str(tmp_path))
+    changed.drop("acme")
+    write_registry(str(tmp_path), changed)
+    undo.close()
+    assert os.stat(path).st_ino == former
     assert json.loads(Path(path).read_text())["plugins"] == [FULL]

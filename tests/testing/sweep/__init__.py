@@ -32,11 +32,12 @@ def run_sweep(
     """Break a change at every `stride`-th step, at each when FULL; nothing may be broken.
 
     `kind` is a module beside this one, `asked` what its ground is made with; `error` is the
-    number of a failure, 0 to kill. Returns {"steps", "runs", "outcomes", "broken"}.
+    number of a failure, 0 to kill; if it is below 0, each further call that needs space fails, too.
+    Returns {"steps", "runs", "outcomes", "broken"}.
     """
     stride = 1 if FULL else stride
     # Each failure has a sample of its own.
-    first = 1 + [0, errno.ENOSPC, errno.EIO].index(error) * stride // 3
+    first = 1 + [0, errno.ENOSPC, errno.EIO, -errno.ENOSPC].index(error) * stride // 4
     how = {"error": error, "first": first, "stride": stride}
     given = json.dumps({"kind": kind, "asked": asked, **how})
     done = subprocess.run(
@@ -49,7 +50,7 @@ def run_sweep(
     )
     assert done.returncode == 0, done.stderr[-3000:]
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    what = os.strerror(error) if error else "SIGKILL"
+    what = os.strerror(abs(error)) if error else "SIGKILL"
     said = ", ".join(f"{number} {outcome}" for outcome, number in result["outcomes"].items())
     print(f"{what}: {result['steps']} steps, {result['runs']} runs: {said}")
     assert result["broken"] == []

@@ -13,7 +13,8 @@
 
 static char root[4096];
 static long wanted = -1, seen = 0;
-static int failure = 0; /* 0: SIGKILL, else the errno to fail with */
+/* 0: SIGKILL, else the errno to fail with. Below 0: from this call on, all that need space fail. */
+static int failure = 0;
 
 /* Called through ctypes by the test, once in each forked child. */
 void faults_arm(const char *directory, long at, int error) {
@@ -35,28 +36,31 @@ static int below(int dirfd, const char *path) {
     return !strncmp(full, root, strlen(root));
 }
 static int on(int fd) { return below(fd, ""); }
-static int hit(int counts) {
+static int hit(int counts, int needs_space) {
     if (!counts || wanted < 0) return 0;
-    if (++seen != wanted) return 0;
+    ++seen;
+    if (failure < 0 && seen >= wanted && needs_space) { errno = -failure; return 1; }
+    if (failure < 0 || seen != wanted) return 0;
     if (!failure) kill(getpid(), SIGKILL);
     errno = failure;
     return 1;
 }
 #define REAL(name) static __typeof__(&name) real; if (!real) real = dlsym(RTLD_NEXT, #name)
-#define STEP(test) do { if (hit(test)) return -1; } while (0)
+#define STEP(test) do { if (hit(test, 0)) return -1; } while (0)
+#define SPACE(test) do { if (hit(test, 1)) return -1; } while (0)
 
 #define OPEN(name) int name(const char *path, int flags, ...) { \
     va_list ap; va_start(ap, flags); mode_t mode = va_arg(ap, int); va_end(ap); \
-    REAL(name); STEP((flags & (O_CREAT | O_TRUNC)) && below(AT_FDCWD, path)); \
+    REAL(name); SPACE((flags & (O_CREAT | O_TRUNC)) && below(AT_FDCWD, path)); \
     return real(path, flags, mode); }
 #define OPENAT(name) int name(int fd, const char *path, int flags, ...) { \
     va_list ap; va_start(ap, flags); mode_t mode = va_arg(ap, int); va_end(ap); \
-    REAL(name); STEP((flags & (O_CREAT | O_TRUNC)) && below(fd, path)); \
+    REAL(name); SPACE((flags & (O_CREAT | O_TRUNC)) && below(fd, path)); \
     return real(fd, path, flags, mode); }
 OPEN(open) OPEN(open64) OPENAT(openat) OPENAT(openat64)
 
 ssize_t write(int fd, const void *data, size_t size) {
-    REAL(write); STEP(on(fd)); return real(fd, data, size); }
+    REAL(write); SPACE(on(fd)); return real(fd, data, size); }
 int rename(const char *a, const char *b) {
     REAL(rename); STEP(below(AT_FDCWD, b)); return real(a, b); }
 int renameat(int fa, const char *a, int fb, const char *b) {
@@ -64,15 +68,15 @@ int renameat(int fa, const char *a, int fb, const char *b) {
 int renameat2(int fa, const char *a, int fb, const char *b, unsigned flags) {
     REAL(renameat2);
     STEP(below(fb, b)); return real(fa, a, fb, b, flags); }
-int mkdir(const char *p, mode_t m) { REAL(mkdir); STEP(below(AT_FDCWD, p)); return real(p, m); }
-int mkdirat(int f, const char *p, mode_t m) { REAL(mkdirat); STEP(below(f, p)); return real(f, p, m); }
+int mkdir(const char *p, mode_t m) { REAL(mkdir); SPACE(below(AT_FDCWD, p)); return real(p, m); }
+int mkdirat(int f, const char *p, mode_t m) { REAL(mkdirat); SPACE(below(f, p)); return real(f, p, m); }
 int rmdir(const char *p) { REAL(rmdir); STEP(below(AT_FDCWD, p)); return real(p); }
 int unlink(const char *p) { REAL(unlink); STEP(below(AT_FDCWD, p)); return real(p); }
 int unlinkat(int f, const char *p, int g) { REAL(unlinkat); STEP(below(f, p)); return real(f, p, g); }
-int symlink(const char *t, const char *p) { REAL(symlink); STEP(below(AT_FDCWD, p)); return real(t, p); }
-int link(const char *a, const char *b) { REAL(link); STEP(below(AT_FDCWD, b)); return real(a, b); }
+int symlink(const char *t, const char *p) { REAL(symlink); SPACE(below(AT_FDCWD, p)); return real(t, p); }
+int link(const char *a, const char *b) { REAL(link); SPACE(below(AT_FDCWD, b)); return real(a, b); }
 int linkat(int fa, const char *a, int fb, const char *b, int g) {
-    REAL(linkat); STEP(below(fb, b)); return real(fa, a, fb, b, g); }
+    REAL(linkat); SPACE(below(fb, b)); return real(fa, a, fb, b, g); }
 int chmod(const char *p, mode_t m) { REAL(chmod); STEP(below(AT_FDCWD, p)); return real(p, m); }
 int fchmod(int f, mode_t m) { REAL(fchmod); STEP(on(f)); return real(f, m); }
 int fsync(int f) { REAL(fsync); STEP(on(f)); return real(f); }

@@ -7,8 +7,8 @@ from contextlib import ExitStack
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.reconcile import (
+    keep_former_registry,
     now,
-    restore_registry,
     write_registry,
 )
 from builtin_plugins.administration.plugins.sources.base import make_source
@@ -132,7 +132,7 @@ def remove(entry: Entry, tx: Transaction) -> str:
     source = make_source(entry)
     with locked_registry(tx) as (registry, undo):
         if there := registry.entries.get(entry.name):
-            undo.callback(restore_registry, tx.plugins_dir, read_registry(tx.plugins_dir))
+            keep_former_registry(tx.plugins_dir, undo)
             registry.put(there.replaced(unfinished=True))
             write_registry(tx.plugins_dir, registry)
         kept = source.remove(tx, undo)

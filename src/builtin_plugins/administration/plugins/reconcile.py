@@ -97,11 +97,19 @@ def _clear(plugins_dir: str) -> None:
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
     for name in (*LAST, *LAST.values()):
-        atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
-    temporary = [f"{plugins_dir}/{name}" for name in names_in(plugins_dir) if name.endswith(".tmp")]
-    for link in filter(os.path.islink, temporary):
-        atomic.discard(link)
+        path = os.path.join(plugins_dir, name)
+        atomic.discard(atomic.temporary(path))
+        atomic.discard(_former_file(os.path.realpath(path)))
+    _discard_links(plugins_dir)
     remove_abandoned(plugins_dir)
+
+
+def _discard_links(plugins_dir: str) -> None:
+    """Remove the temporary links to plugins, and those of removed plugins."""
+    for name in names_in(plugins_dir):
+        path = os.path.join(plugins_dir, name)
+        if name.endswith(".tmp") and os.path.islink(path):
+            atomic.discard(path)
 
 
 def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
@@ -109,6 +117,7 @@ def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
     for entry in [one for one in registry.entries.values() if one.unfinished]:
         set_aside(plugins_dir, entry.name, ExitStack())
         registry.drop(entry.name)
+    _discard_links(plugins_dir)
 
 
 def _record_kept_disabled(plugins_dir: str, registry: Registry) -> None:
@@ -167,6 +176,31 @@ def write_registry(plugins_dir: str, registry: Registry) -> None:
             _write(os.path.join(plugins_dir, LAST[LOCAL]), registry.local)
 
 
+def keep_former_registry(plugins_dir: str, undo: ExitStack) -> None:
+    """Let `undo` restore the registry's files; a full disk does not prevent this.
+
+    The caller holds the lock on `plugins/`, and has not changed the files yet. Each file gets a
+    second hard link, which `undo` renames. `reconcile` removes the links.
+    """
+    for name in (REGISTRY, LOCAL):
+        path = os.path.realpath(os.path.join(plugins_dir, name))
+        former = _former_file(path)
+        atomic.discard(former)
+        if not os.path.lexists(path):
+            continue
+        try:
+            os.link(path, former)
+        except OSError:  # the file system has no hard links
+            undo.callback(restore_registry, plugins_dir, read_registry(plugins_dir))
+        else:
+            undo.callback(os.rename, former, path)
+
+
+def _former_file(path: str) -> str:
+    directory, name = os.path.split(path)
+    return os.path.join(directory, f".{name}.former")
+
+
 def restore_registry(plugins_dir: str, registry: Registry) -> None:
     """Write an earlier state of the registry, to undo a change. Raises OSError and OperationError.
 
@@ -210,9 +244,11 @@ def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
     """
     path = os.path.join(plugins_dir, name)
     if os.path.islink(path):
-        target = os.readlink(path)
-        os.unlink(path)
-        undo.callback(os.symlink, target, path)
+        # Renamed, because a full disk could prevent that the link is made again. `reconcile`
+        # removes links with such names.
+        former = os.path.join(plugins_dir, f".{name}.former.tmp")
+        os.rename(path, former)
+        undo.callback(os.rename, former, path)
         return ""
     if not os.path.lexists(path):
         return ""

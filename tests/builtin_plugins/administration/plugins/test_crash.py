@@ -112,11 +112,17 @@ def make_personal(plugins: Path, name: str) -> None:
     (plugins / "registry.json").write_text(json.dumps(shared))
 
 
-SAMPLE = [("add-archive", errno.ENOSPC), ("update", 0), ("remove-git", 0)]
+SAMPLE = [
+    ("add-archive", errno.ENOSPC),
+    ("update", 0),
+    ("remove-git", 0),
+    ("remove-local", -errno.ENOSPC),
+    ("remove-dropped", -errno.ENOSPC),
+]
 CASES = [
     (name, error)
     for name in NAMES
-    for error in (0, errno.ENOSPC, errno.EIO)
+    for error in (0, errno.ENOSPC, errno.EIO, -errno.ENOSPC)
     if FULL or (name, error) in SAMPLE
 ]
 
@@ -138,7 +144,14 @@ def test_a_change_that_is_broken_off(
         "launcher": str(made.launcher),
         "words": ["self", "plugin", *scene.words(name)],
     }
-    result = run_sweep("plugins", asked, shim, error=error, stride=37, home=made.home)
+    result = run_sweep(
+        "plugins",
+        asked,
+        shim,
+        error=error,
+        stride=37,
+        home=made.home,
+    )
     assert result["steps"] > 3
 
 
