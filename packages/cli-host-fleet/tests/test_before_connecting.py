@@ -130,3 +130,22 @@ def test_an_installed_program_has_projects_of_its_own(cli: Cli, project: Project
     program.chmod(0o755)
     done = project.run("--installed", "/opt/projects")
     assert done.hosts()["web01"]["stdout"] == "proj do\n"
+
+
+def test_folders_of_path_are_not_sent(cli: Cli) -> None:
+    """The neighbours that such a command calls by name are not on the hosts; help still works."""
+    cli.command("echo >/opt/ran\n", path=["."])
+    for word in ("run", "check"):
+        done = cli.fleet(word, *cli.on("web01"), "demo", "do")
+        assert (done.status, done.stdout) == (2, b"")
+        expected = (
+            f'cli fleet {word}: demo do: the folders of "path" are not sent to hosts; to run '
+        )
+        assert done.stderr.startswith(expected)
+        assert done.stderr.endswith("--installed PATH\n")
+    assert not _ran(cli)
+    program = cli.rig.machines["web01"].root / "opt" / "paths"
+    program.write_text("#!/bin/sh\necho $*\n")
+    program.chmod(0o755)
+    done = cli.run("web01", "--installed", "/opt/paths", "demo", "do")
+    assert done.hosts()["web01"]["stdout"] == "demo do\n"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from host.run.importing import complete_import_path, enter_plugin, load_reference
 from host.run.supervise import supervise_call
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from host.run.argument_spec import Argument
@@ -22,18 +25,23 @@ def click_items(
     definition: Definition,
     argument: Argument,
     folders: Sequence[str],
+    called: str,
+    variables: Mapping[str, str],
     typed: Sequence[str],
     current: str,
 ) -> list[Item]:
     """Return the items of the parameter that `argument` describes: value, help and kind.
 
     The kind is "plain" for a value, and "file" or "dir" if the shell completes paths. `folders` has
-    the packages of the plugin. `typed` has the words before the cursor, and `current` the beginning
-    of the value. If `shell_complete` fails or is too slow, there are no items.
+    the packages of the plugin. `called` and `variables` describe the run that is being typed, for
+    `Program.current`. `typed` has the words before the cursor, and `current` the beginning of the
+    value. If `shell_complete` fails or is too slow, there are no items.
     """
 
     def items() -> list[Item]:
         complete_import_path()
+        os.environ.update(variables)
+        sys.argv = [called]
         enter_plugin(folders)
         command: Any = load_reference(definition.entrypoint)
         context = _context(command, definition.subcommand, list(typed))

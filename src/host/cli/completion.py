@@ -146,6 +146,7 @@ class Completer:
         offer: Offer
 
         line = CommandLine(definition.shown_args, words)
+        line.options_first = definition.options_first
         read_typed(line)
         argument, before = line.waiting, ""
         if argument is None and not line.ended and current.startswith("-"):
@@ -164,7 +165,9 @@ class Completer:
 
             folders = self.catalog.lock.folders_of(command.nodes[0].tree)
             value = current.removeprefix(before)
-            items = click_items(definition, argument, folders, words, value)
+            variables = self.installation.run_variables(command.words)
+            called = " ".join([self.installation.layout.program, *command.words])
+            items = click_items(definition, argument, folders, called, variables, words, value)
             kinds = {kind for _, _, kind in items}
             beside = FILES if "file" in kinds else DIRECTORIES if "dir" in kinds else NONE
             values = [(value, about) for value, about, kind in items if kind == "plain"]

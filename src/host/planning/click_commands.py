@@ -51,6 +51,10 @@ def declared_by_click(
             _without_blanks(row) for row in _declared_parameters(current, own_context)
         ]
         fields["parser"] = "click"
+        settings = current.context_settings
+        fields["options_first"] = not settings.get(
+            "allow_interspersed_args", current.allow_interspersed_args
+        )
         fields["text"] = _paragraphs(current.help)
         if path:
             fields["subcommand"] = list(path)

@@ -84,6 +84,8 @@ class CommandLine:
         self.texts: dict[str, list[str]] = {}
         self.waiting: Argument | None = None
         self.ended = False
+        # Whether the first loose word ends the options, as for a click command that runs others.
+        self.options_first = False
 
     def read(self) -> None:
         """Parse the options; all other words become `loose`. Options end at `--`."""
@@ -106,6 +108,10 @@ class CommandLine:
                 self.short(word)
             else:
                 self.loose.append(word)
+                if self.options_first:
+                    self.ended = True
+                    self.loose += reversed(self.rest)
+                    self.rest.clear()
 
     def is_negative(self, word: str) -> bool:
         """Return whether a word is a negative number, and not a declared option such as `-3`."""

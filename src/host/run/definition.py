@@ -75,6 +75,7 @@ class Definition:
     shown_args             `args`, or the arguments that help and Tab show but no run checks
     known_args             `args`, or the parameters of a click command, which click checks
     parser, subcommand     "click" if a plugin declares a click command; the words of a subcommand
+    options_first          whether the first argument of a click command ends its options
     text                   paragraphs for the help page
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
@@ -97,6 +98,7 @@ class Definition:
     written = ""
     usage = ""
     parser = ""
+    options_first = False
     subcommand: tuple[str, ...] = ()
     text = ""
 

@@ -223,6 +223,7 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
 
         definition.unchecked_args = unchecked_arguments(unchecked)
         definition.parser = values["parser"]
+        definition.options_first = values.get("options_first", False)
         definition.subcommand = tuple(values.get("subcommand", ()))
         definition.text = values.get("text", "")
     if definition.path:

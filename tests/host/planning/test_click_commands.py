@@ -84,6 +84,18 @@ def er(x):
     """Deepest."""
     click.echo(x + 1)
 
+def words(context, parameter, incomplete):
+    from host import Program
+    program = Program.current()
+    offered = program.candidates(context.params["words"] or (), incomplete)
+    return [program.name, *(word for word, about in offered)]
+
+@cloud.command(context_settings={"allow_interspersed_args": False})
+@click.option("--on")
+@click.argument("words", nargs=-1, shell_complete=words)
+def each(**values):
+    """Run words on each machine."""
+
 def plain(args):
     print(args)
 '''
@@ -176,6 +188,7 @@ def test_json(made: Made) -> None:
         "cloud create",
         "cloud deep",
         "cloud deep er",
+        "cloud each",
     }
     create = commands["cloud create"]
     assert (create["effects"], create["origin"], create["plugin"]) == (
@@ -198,7 +211,7 @@ def test_json(made: Made) -> None:
 
 
 def test_tab(made: Made) -> None:
-    assert completed(made, "cloud", "") == ["create"]
+    assert completed(made, "cloud", "") == ["create", "each"]
     options = completed(made, "cloud", "create", "--")
     assert {"--region", "--tag", "--cache", "--no-cache", "--size", "--quiet"} <= set(options)
     assert "--token" not in options
@@ -209,6 +222,11 @@ def test_tab(made: Made) -> None:
     assert completed(made, "cloud", "create", "-r", "south", "") == ["south-web", "south-db"]
     assert completed(made, "cloud", "create", "north-w") == ["north-web"]
     assert (made.home / "completed").read_text() == "machine\n" * 2
+    # A command that runs others: the first word ends its options, and `Program.current` works.
+    assert completed(made, "cloud", "each", "--") == ["--on", "--help"]
+    assert completed(made, "cloud", "each", "--on", "x", "clo") == ["cloud"]
+    assert completed(made, "cloud", "each", "c") == ["cli", "cloud"]
+    assert completed(made, "cloud", "each", "cloud", "create", "--cac") == ["--cache"]
     directories = made.run("--complete", "zsh", "cloud", "create", "--target", "").stdout
     assert directories == "directories\n"
 

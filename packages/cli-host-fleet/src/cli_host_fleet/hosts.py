@@ -13,7 +13,13 @@ from host import Program
 
 @click.command(cls=OneLineCommand)
 @target_options
-@click.option("--format", "form", type=click.Choice(["text", "json"]), default="text")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="Print names, or JSON.",
+)
 def command(targets: Targets, form: str) -> None:
     """Show the hosts of a set, one per line, without connecting to them."""
     hosts = targets.hosts(Program.current())

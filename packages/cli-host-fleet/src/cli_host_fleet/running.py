@@ -56,20 +56,28 @@ def _all_of(options: Iterable[Any]) -> Callable[[Callable[..., Any]], Callable[.
 
 rollout_options = _all_of(
     [
-        click.option("--serial", type=_AmountType(1), help="Run in batches of N hosts."),
+        click.option(
+            "--serial", type=_AmountType(1), metavar="N", help="Run in batches of N hosts, or N%."
+        ),
         click.option(
             "--max-fail",
             type=_AmountType(0),
-            help="Stop starting new hosts after more than N have failed.",
+            metavar="N",
+            help="Start no further host after more than N, or N%, have failed.",
         ),
         click.option(
-            "--retries", type=click.IntRange(0), default=0, help="Retries for unreachable hosts."
+            "--retries",
+            type=click.IntRange(0),
+            default=0,
+            metavar="N",
+            help="Try unreachable hosts again, at most N times.",
         ),
         click.option(
             "--timeout",
             type=click.FloatRange(0),
             default=0,
-            help="Limit the command to this many seconds.",
+            metavar="S",
+            help="Limit the command to S seconds.",
         ),
     ]
 )
@@ -87,7 +95,11 @@ variable_options = _all_of(
 )
 dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
 format_option = click.option(
-    "--format", "form", type=click.Choice(["text", "json", "jsonl"]), default="text"
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "jsonl"]),
+    default="text",
+    help="Print lines and a table, or the results as JSON.",
 )
 group_options = _all_of(
     [

@@ -161,8 +161,22 @@ def target_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def connecting_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options for connections and sudo, which `transport` and `become` read."""
     options = [
-        click.option("--forks", type=click.IntRange(1), default=20, show_default=True),
-        click.option("--connect-timeout", type=click.IntRange(1), default=10, show_default=True),
+        click.option(
+            "--forks",
+            type=click.IntRange(1),
+            default=20,
+            show_default=True,
+            metavar="N",
+            help="Run on at most N hosts at once.",
+        ),
+        click.option(
+            "--connect-timeout",
+            type=click.IntRange(1),
+            default=10,
+            show_default=True,
+            metavar="S",
+            help="Limit each attempt to connect to S seconds.",
+        ),
         click.option(
             "--keep-connections",
             metavar="TIME",
