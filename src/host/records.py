@@ -212,11 +212,13 @@ class PluginPackage(Record):
     name      its name in the registry
     folders   the directories that a process of the plugin adds to `sys.path`
     points    the entry points for plugins in these folders
+    under     the words of the category that contains everything that it declares, or ()
     """
 
     name: str
     folders: tuple[str, ...]
     points: tuple[PackageEntryPoint, ...]
+    under: tuple[str, ...] = ()
 
 
 class PackageEntryPoint(Record):

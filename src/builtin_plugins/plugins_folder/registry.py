@@ -152,6 +152,11 @@ class Entry(Record):
     python: str = ""
 
     @property
+    def under(self) -> tuple[str, ...]:
+        """Return the words of the category that the user chose for the plugin's commands."""
+        return tuple(str((self.scripts or {}).get("under", "")).split())
+
+    @property
     def version_dir(self) -> str:
         """Return the name of the entry's directory in `.versions/<name>`, or "" for none.
 

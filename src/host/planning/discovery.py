@@ -170,6 +170,7 @@ class _Collected:
                 plugin = Plugin(point.name, point.distribution, point.version, point.reference)
                 plugin.package = package.name
                 plugin.folders = package.folders
+                plugin.under = package.under
                 candidates.append(plugin)
         hidden = {*self.disabled, *(package.name for package in self.packages)}
         candidates += [one for one in points if not one.ours and one.package not in hidden]

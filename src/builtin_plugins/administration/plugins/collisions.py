@@ -53,7 +53,7 @@ def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: b
     folders = tuple(make_source(entry).folders(tx.files))
     points = package_folder.entry_points(package_folder.distributions_in([tx.files]))
     session.make_packages_importable()
-    package = PluginPackage(entry.name, folders, tuple(points))
+    package = PluginPackage(entry.name, folders, tuple(points), entry.under)
     added = query_package(session.installation, package)
     session.messages.warn(*added.warnings(session.program))
     plugins = added.plugins.values()

@@ -34,4 +34,4 @@ def _found(entry: Entry, plugins_dir: str, restore: str) -> PluginPackage | Brok
     if problem := source.problem(plugins_dir):
         return BrokenPlugin(entry.name, f"{problem}; to install it again: {restore}")
     points = package_folder.entry_points(package_folder.distributions_in([root]))
-    return PluginPackage(entry.name, tuple(source.folders(root)), tuple(points))
+    return PluginPackage(entry.name, tuple(source.folders(root)), tuple(points), entry.under)

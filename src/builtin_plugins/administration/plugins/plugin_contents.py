@@ -143,7 +143,15 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
                 if module in modules:
                     code += Path(root, path).read_bytes() + b"\n"
     hooks, declared = scan_python(code)
-    return PluginContents(entry, commands, hooks, declared, tuple(problems), names=tuple(names))
+    placed = {(*entry.under, *words): definition for words, definition in commands.items()}
+    return PluginContents(
+        entry,
+        placed,
+        hooks,
+        tuple((*entry.under, *words) for words in declared),
+        tuple(problems),
+        names=tuple(names),
+    )
 
 
 def _files_of(root: str, modules: Iterable[str]) -> list[str]:

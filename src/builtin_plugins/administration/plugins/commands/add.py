@@ -100,12 +100,10 @@ def _scripts(entry: Entry, prefix: str, split: str, under: str) -> dict[str, str
     if (prefix or split) and entry.is_package:
         raise UsageError("--prefix and --split can only be used with a directory of scripts")
     if under:
-        if entry.is_package:
-            raise UsageError("--under cannot be used with a package")
         check_under("--under", under)
     texts = {"prefix": prefix, "split": split, "under": under}
     scripts: dict[str, str | bool] = {key: text for key, text in texts.items() if text}
-    if under and not (prefix or split):
+    if under and not (prefix or split or entry.is_package):
         # Files are commands only in a directory without definitions: see `described`.
         scripts["files"] = False
     return scripts or None

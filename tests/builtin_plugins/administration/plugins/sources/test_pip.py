@@ -57,6 +57,18 @@ def test_a_requirement_added_updated_rolled_back_removed(either: Environment) ->
     assert fingerprint(either.python.parent.parent) == before
 
 
+def test_a_package_below_a_category(with_uv: Environment) -> None:
+    made = with_uv.made
+    added = plugin(made, "add", str(with_uv.acme("1.0")), "--under", "ops")
+    assert added.status == 0, added.stderr
+    assert "    ops cloud disk  disk\n" in added.stdout
+    assert registry(made)["acme-cli"]["scripts"] == {"under": "ops"}
+    assert made.run("ops", "cloud", "disk").all == (0, "disk 1.0\n", "")
+    assert made.run("ops", "cloud", "py", "x").all == (0, "py 1.0 x\n", "")
+    assert made.run("cloud", "py").status == 2
+    assert listed(made)["acme-cli"]["commands"] == ["ops cloud disk", "ops cloud py"]
+
+
 def test_an_update_of_what_it_needs(with_uv: Environment) -> None:
     made = with_uv.made
     with_uv.acme("1.0", requires=("needed",))
