@@ -115,19 +115,24 @@ def tree_page(listing: Listing, terminal: Terminal) -> str:
         for row in section:
             rows.setdefault(row.words[:-1], []).append(row)
 
-    def below(words: tuple[str, ...], indent: str) -> Iterator[str]:
-        for row in rows.get(words, []):
-            is_last, is_category = row is rows[words][-1], isinstance(row, Category)
-            word = printable(row.words[-1])
-            column = len(indent) + len(fork) + width_of(word) + 2
-            lines = _about(row, terminal, column)
-            shown = terminal.styled(word, "heading" if is_category else _style(row))
-            yield f"{indent}{end if is_last else fork}{shown}  {lines[0]}".rstrip()
-            inner = indent + ("    " if is_last else side)
-            beside = inner + (side if is_category and row.words in rows else "")
-            yield from (f"{beside.ljust(column)}{line}" for line in lines[1:])
-            if is_category:
-                yield from below(row.words, inner)
+    lines = []
+    # Rows to show, with their indents; the next one is the last. A recursive function would fail
+    # in a tree that is deeper than Python's stack.
+    waiting = [(row, "") for row in reversed(rows.get(listing.words, []))]
+    while waiting:
+        row, indent = waiting.pop()
+        is_last = row is rows[row.words[:-1]][-1]
+        is_category = isinstance(row, Category)
+        word = printable(row.words[-1])
+        column = len(indent) + len(fork) + width_of(word) + 2
+        first, *others = _about(row, terminal, column)
+        shown = terminal.styled(word, "heading" if is_category else _style(row))
+        lines.append(f"{indent}{end if is_last else fork}{shown}  {first}".rstrip())
+        inner = indent + ("    " if is_last else side)
+        beside = inner + (side if is_category and row.words in rows else "")
+        lines += [f"{beside.ljust(column)}{line}" for line in others]
+        if is_category:
+            waiting += [(child, inner) for child in reversed(rows.get(row.words, []))]
 
     root = terminal.styled(printable(" ".join([listing.program, *listing.words])), "heading")
-    return "".join(f"{line}\n" for line in (root, *below(listing.words, "")))
+    return "".join(f"{line}\n" for line in (root, *lines))

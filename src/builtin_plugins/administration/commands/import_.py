@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from builtin_plugins.administration.commands.new import check_words
@@ -14,14 +14,24 @@ from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.recipes import Recipe, Tool, recipes_in, tool_of
-from builtin_plugins.io.files.atomic import make_directory, write_file
-from builtin_plugins.plugins_folder.directory import MANIFEST, read_plugin
+from builtin_plugins.io.files.atomic import (
+    discard,
+    make_directory,
+    mode_below,
+    remove_path,
+    sync_directory,
+    temporary,
+    write_file,
+)
+from builtin_plugins.io.files.undo import os_errors_explained, signals_blocked, undoing
+from builtin_plugins.plugins_folder.directory import MANIFEST, names_in, read_plugin
 from builtin_plugins.plugins_folder.registry import (
     NAME_RULE,
     Entry,
     effective_registry,
     is_plugin_name,
 )
+from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 
@@ -53,21 +63,24 @@ def command(
     recipes = recipes_in(path, tool, session.environ)
     if not recipes:
         raise OperationError(f"{path} contains no recipes")
-    base, root = _base(session, plugin, project=project)
-    folder = base.joinpath(*words)
-    if folder.exists() and not update:
-        hint = "to update an earlier import, add --update; otherwise name another category"
-        raise OperationError(f"{folder}: already exists", hint)
     left_out: dict[str, list[str]] = {}
-    scripts = _scripts(tool, path, folder, recipes, root, left_out)
-    shown = [f"left out ({reason}): {', '.join(names)}" for reason, names in left_out.items()]
-    if not scripts and not update:
-        raise OperationError(f"{path} contains no recipe that can be a command", "; ".join(shown))
-    make_directory(str(folder))
-    if not (folder / "category.json").exists():
+    with os_errors_explained(), signals_blocked(), undoing() as undo:
+        base, root = _base(session, plugin, undo, project=project)
+        folder = base.joinpath(*words)
+        if folder.exists() and not update:
+            hint = "to update an earlier import, add --update; otherwise name another category"
+            raise OperationError(f"{folder}: already exists", hint)
+        scripts = _scripts(tool, path, folder, recipes, root, left_out)
+        shown = [f"left out ({reason}): {', '.join(names)}" for reason, names in left_out.items()]
+        if not scripts and not update:
+            reason = f"{path} contains no recipe that can be a command"
+            raise OperationError(reason, "; ".join(shown))
         about = {"description": f"Recipes of {path.name}", "requires": [tool.name]}
-        write_file(str(folder / "category.json"), _json({"name": tool.name, **about}))
-    _synchronize(session, folder, path, scripts)
+        category = _json({"name": tool.name, **about})
+        if folder.exists():
+            _synchronize(session, folder, path, scripts, category, undo)
+        else:
+            _write_new(folder, scripts, category, undo)
     session.show_lines(
         f"{folder}: {plural(len(scripts), 'command')}",
         *shown,
@@ -75,8 +88,13 @@ def command(
     )
 
 
-def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path, str]:
-    """Return the directory for the category, and the root of the installation or project."""
+def _base(
+    session: Session, plugin: str | None, undo: ExitStack, *, project: bool
+) -> tuple[Path, str]:
+    """Return the directory for the category, and the root of the installation or project.
+
+    A plugin that does not exist is made; `undo` gets the steps that remove it.
+    """
     root = session.layout.root
     if project:
         nearest = nearest_project(session)
@@ -87,8 +105,10 @@ def _base(session: Session, plugin: str | None, *, project: bool) -> tuple[Path,
         raise UsageError(f"{plugin} is not a valid plugin name", NAME_RULE)
     plugins_dir = session.installation.plugins_dir
     path = Path(plugins_dir, plugin)
-    if not path.exists():
-        make_directory(str(path))
+    # A killed import may have made only the directory.
+    if not any(not name.startswith(".") for name in names_in(str(path))):
+        make_directory(str(path), undo=undo)
+        undo.callback(discard, str(path / MANIFEST))
         write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
     entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
     found = read_plugin(str(path), entry)
@@ -166,8 +186,36 @@ def _json(value: object) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
-def _synchronize(session: Session, folder: Path, file: Path, scripts: Mapping[Path, str]) -> None:
+def _write_new(folder: Path, scripts: Mapping[Path, str], category: str, undo: ExitStack) -> None:
+    """Make the directory of a first import in one step."""
+    above = str(folder.parent)
+    make_directory(above, undo=undo)
+    with staging(above) as stage:
+        new = Path(stage, "new")
+        make_directory(str(new), mode_below(above))
+        write_file(str(new / "category.json"), category)
+        for path, text in scripts.items():
+            target = new / path.relative_to(folder)
+            make_directory(str(target.parent), mode_below(above))
+            write_file(str(target), text, 0o755)
+        os.rename(new, folder)
+        undo.callback(remove_path, str(folder))
+    sync_directory(above)
+
+
+def _synchronize(
+    session: Session,
+    folder: Path,
+    file: Path,
+    scripts: Mapping[Path, str],
+    category: str,
+    undo: ExitStack,
+) -> None:
     """Write scripts and remove those of removed recipes, except scripts that the user changed."""
+    if not (folder / "category.json").exists():
+        undo.callback(discard, str(folder / "category.json"))
+        write_file(str(folder / "category.json"), category)
+    kept: list[str] = []  # former scripts under hidden names, for the undo
     for path in sorted({*scripts, *folder.rglob("*.sh")}):
         wanted = scripts.get(path)
         now = path.read_text(errors="replace") if path.exists() else None
@@ -175,9 +223,23 @@ def _synchronize(session: Session, folder: Path, file: Path, scripts: Mapping[Pa
             if wanted is not None:
                 session.messages.warn(f"{path}: kept, because it was changed by hand")
         elif wanted is None:
-            path.unlink()
-            with suppress(OSError):
-                path.parent.rmdir()
+            # The undo renames the script, because a full disk could prevent that it is written.
+            former = f"{temporary(str(path))}.former"
+            os.rename(path, former)
+            undo.callback(os.rename, former, path)
+            kept.append(former)
         elif now != wanted:
-            make_directory(str(path.parent))
+            make_directory(str(path.parent), undo=undo)
+            if now is None:
+                undo.callback(discard, str(path))
+            else:
+                former = f"{temporary(str(path))}.former"
+                discard(former)
+                os.link(path, former)
+                undo.callback(os.rename, former, path)
+                kept.append(former)
             write_file(str(path), wanted, 0o755)
+    for former in kept:
+        discard(former)
+        with suppress(OSError):  # the directory of a removed script may be empty
+            os.rmdir(os.path.dirname(former))

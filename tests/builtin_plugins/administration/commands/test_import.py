@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -314,3 +315,45 @@ def test_into_a_plugin(install: Install) -> None:
             True,
         )
     assert not (made.root / "out").exists()
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+@pytest.mark.parametrize("broken", ["error=ENOSPC", "signal=KILL"])
+def test_a_first_import_is_there_whole_or_not_at_all(install: Install, broken: str) -> None:
+    made = install({"project/Makefile": MAKEFILE})
+    before = sorted(made.root.rglob("*"))
+    words = ["self", "import", "project/Makefile", "--plugin", "recipes"]
+    for at in (1, 3, 5):  # the manifest of the plugin, and files of the category
+        inject = ["-e", "trace=rename", "-e", f"inject=rename:{broken}:when={at}"]
+        traced = ["-f", "-qqq", "-o", "/dev/null", "-e", "signal=none", *inject]
+        environ = {"PATH": "/usr/bin:/bin", "HOME": str(made.home)}
+        done = subprocess.run(
+            ["strace", *traced, made.launcher, *words],
+            env=environ, cwd=made.root, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == (1 if "ENOSPC" in broken else -9)
+        assert "undone" not in done.stderr
+        left = {path.name for path in made.root.rglob("*")} - {path.name for path in before}
+        assert "test.sh" not in {name for name in left if "ENOSPC" in broken}
+        assert not (made.root / "plugins/recipes/make").exists()
+        if "ENOSPC" in broken:
+            assert sorted(made.root.rglob("*")) == before
+    assert made.run(*words, cwd=made.root).status == 0
+    assert made.run("make", "test", env=PATHS).status == 0
+
+
+def test_an_update_that_fails_changes_nothing(install: Install) -> None:
+    made = install({"project/Makefile": "one:\n\t@echo 1\ntwo:\n\t@echo 2\n"})
+    assert made.run("self", "import", "project/Makefile", cwd=made.root).status == 0
+    made.write({"project/Makefile": "one: ## First\n\t@echo 1\nthree:\n\t@echo 3\n"})
+    folder = made.root / "commands/make"
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    (folder / "zzz.sh").mkdir()
+    (folder / ".three.sh.tmp").mkdir()  # so that three.sh cannot be written
+    failed = made.run("self", "import", "project/Makefile", "--update", cwd=made.root)
+    assert (failed.status, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
+    assert {path.name: path.read_text() for path in folder.iterdir() if path.is_file()} == before
+    (folder / ".three.sh.tmp").rmdir()
+    (folder / "zzz.sh").rmdir()
+    assert made.run("self", "import", "project/Makefile", "--update", cwd=made.root).status == 0
+    assert sorted(os.listdir(folder)) == ["category.json", "one.sh", "three.sh"]
