@@ -121,7 +121,7 @@ def test_a_plugin_of_folders_below_a_category(install: Install, tmp_path: Path) 
 
 @hookimpl
 def discover_commands():
-    return [CommandDeclaration(("py",), {"name": "py", "description": "P", "entrypoint": "os:x"})]
+    return [CommandDeclaration(("py",), {"name": "py", "description": "P", "entrypoint": "os:getcwd"})]
 
 @hookimpl
 def env_sources():
