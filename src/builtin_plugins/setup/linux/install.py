@@ -13,6 +13,7 @@ from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.progress import progress_bar
 from builtin_plugins.setup import linux
 from builtin_plugins.setup.linux import ownership, swap
+from builtin_plugins.setup.linux.processor import foreign_program
 from builtin_plugins.setup.tool_settings import ToolSettings, variable
 from host import Messages, OperationError
 
@@ -114,6 +115,9 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
     if not _find_launcher(directory, settings):
         tried = ", ".join(dict.fromkeys(_launchers(settings)))
         raise OperationError(f"the archive has no program to start (looked for {tried})")
+    if problem := foreign_program(directory, _find_launcher(directory, settings)):
+        name = variable(settings.tool, "DOWNLOAD_URL")
+        raise OperationError(problem, f"set {name} to the archive for this machine")
     own = os.path.join(directory, ownership.MARK)
     make_directory(own, 0o755)
     write_file(os.path.join(own, settings.tool), "", 0o644)

@@ -102,6 +102,33 @@ def test_install_upgrade_uninstall(desk: Desk, capfd: pytest.CaptureFixture[str]
     assert "Tool is uninstalled; your own data is kept" in shown.err
 
 
+def elf(machine: int) -> bytes:
+    """Return an executable for a processor, as far as its header is read."""
+    with open(os.path.realpath(sys.executable), "rb") as file:
+        head = bytearray(file.read(64))
+    head[18:20] = machine.to_bytes(2, "big" if head[5] == 2 else "little")
+    return bytes(head)
+
+
+S390 = 22
+STARTS = b'#!/bin/sh\nHERE=$(dirname "$0")\nexec "$HERE/app/Tool.bin" "$@"\n'
+
+
+@pytest.mark.parametrize("launcher", ["a program", "a script"])
+def test_an_application_for_another_processor_is_not_installed(desk: Desk, launcher: str) -> None:
+    desk.run()
+    files = [Member("Tool/Tool", elf(S390), 0o755)]
+    program = "Tool"
+    if launcher == "a script":
+        program = "app/Tool.bin"
+        files = [Member("Tool/Tool", STARTS, 0o755), Member(f"Tool/{program}", elf(S390), 0o755)]
+    desk.offer(tar(directory("Tool"), *files))
+    line = desk.failed("--upgrade")
+    assert line.startswith(f"{program} is for s390, and this machine is ")
+    assert line.endswith("; set TOOL_DOWNLOAD_URL to the archive for this machine")
+    assert desk.version() == "I am version one"
+
+
 def test_versions_lie_side_by_side_and_one_link_leads_to_the_current_one(desk: Desk) -> None:
     for version, options in (("one", ()), ("two", ("-u",))):
         archive = application(version)

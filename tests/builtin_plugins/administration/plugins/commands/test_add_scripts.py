@@ -121,7 +121,8 @@ def test_a_plugin_of_folders_below_a_category(install: Install, tmp_path: Path) 
 
 @hookimpl
 def discover_commands():
-    return [CommandDeclaration(("py",), {"name": "py", "description": "P", "entrypoint": "os:getcwd"})]
+    definition = {"name": "py", "description": "P", "entrypoint": "os:getcwd"}
+    return [CommandDeclaration(("py",), definition)]
 
 @hookimpl
 def env_sources():

@@ -1,0 +1,66 @@
+"""Check that a program in an unpacked application is for this machine's processor."""
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+
+from builtin_plugins.setup import linux
+
+_ELF = b"\x7fELF"
+_MOST_READ = 64 * 1024  # bytes of a launcher that is a script
+_WORD = re.compile(rb"[A-Za-z0-9_.+/-]+")
+_BIG_ENDIAN = 2
+# Names of processors by `e_machine` in the ELF header.
+_NAMES = {3: "i386", 8: "mips", 21: "ppc64", 22: "s390", 40: "arm", 62: "x86_64", 183: "aarch64"}
+_NAMES |= {243: "riscv64", 258: "loongarch64"}
+_ALSO_RUNS = {62: (3,), 183: (40,)}  # 32-bit programs that a 64-bit processor may run
+
+
+def foreign_program(directory: str, launcher: str) -> str:
+    """Return which program of an application is for another processor, or "".
+
+    The programs are the launcher and, if that is a script, each program that it names. The result
+    is a text such as "app/tool is for aarch64, and this machine is x86_64".
+    """
+    own = _machine(os.path.realpath(sys.executable))
+    if own is None:
+        return ""
+    for program in (launcher, *_named_programs(directory, launcher)):
+        machine = _machine(os.path.join(directory, program))
+        if machine not in (None, own, *_ALSO_RUNS.get(own, ())):
+            found, here = (
+                _NAMES.get(number or 0, f"processor {number}") for number in (machine, own)
+            )
+            return f"{program} is for {found}, and this machine is {here}"
+    return ""
+
+
+def _machine(path: str) -> int | None:
+    """Return `e_machine` of an ELF file, or None for any other file."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            head = file.read(20)
+    except OSError:
+        return None
+    if len(head) < 20 or not head.startswith(_ELF):
+        return None
+    return int.from_bytes(head[18:20], "big" if head[5] == _BIG_ENDIAN else "little")
+
+
+def _named_programs(directory: str, launcher: str) -> Iterator[str]:
+    """Yield the files of the application that the text of a script names."""
+    with open(os.path.join(directory, launcher), "rb", buffering=0) as file:
+        text = file.read(_MOST_READ)
+    if not text.startswith(b"#!"):
+        return
+    beside = os.path.dirname(os.path.realpath(os.path.join(directory, launcher)))
+    root = os.path.realpath(directory)
+    for word in dict.fromkeys(_WORD.findall(text)):
+        parts = os.fsdecode(word).strip("/").split("/")
+        # The first part may be a variable: `exec "$HERE/app/tool"`.
+        for name in {"/".join(parts), "/".join(parts[1:])} - {""}:
+            for base in {beside, root}:
+                path = os.path.normpath(os.path.join(base, name))
+                if linux.is_file(directory, path):
+                    yield os.path.relpath(path, root)
