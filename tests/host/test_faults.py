@@ -608,3 +608,22 @@ def test_what_is_no_file_never_waits(install, name, make):
     for words in (["a", "b"], ["a"], ["self", "doctor"]):
         result = clean(made.run(*words))
         assert result.stderr.count("\n") <= 2, words
+
+
+def test_a_missing_dev_null_is_one_line_or_no_problem(install):
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("needs root and unshare")
+    made = install({"commands/a/b/command.json": command(), "commands/a/b/main.sh": RAN})
+    # /dev/shm stays, because the installation may be there.
+    bare = "mount --bind /dev/shm /mnt; mount -t tmpfs tmpfs /dev; mkdir /dev/shm; "
+    bare += 'mount --bind /mnt /dev/shm; exec "$@"'
+    without = ("-m", "sh", "-c", bare, "_", str(made.launcher))
+    unshare = Path(shutil.which("unshare"))
+    expected = made.run("a", "b").all
+    assert made.run(*without, "a", "b", executable=unshare, input=b"").all == expected
+    assert made.run(*without, "--version", executable=unshare, input=b"").status == 0
+    made.write({"config/settings.conf": "A=1\n"})
+    said = "cli: /dev/null: No such file or directory; to make it, as root: mknod"
+    failed = made.run(*without, "a", "b", executable=unshare, input=b"")
+    assert (failed.status, failed.stdout, failed.stderr.count("\n")) == (1, "", 1)
+    assert failed.stderr.startswith(said)

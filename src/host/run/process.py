@@ -84,10 +84,16 @@ def reserve_standard_descriptors() -> None:
     """Open /dev/null in place of each standard descriptor that the caller closed.
 
     Otherwise, the next file to be opened would become stdin, stdout or stderr. /dev/null is opened
-    read-only, and is closed on exec.
+    read-only, and is closed on exec. If it is missing, as in a bare chroot, the root directory
+    takes its place, which can be neither read nor written.
     """
-    while (descriptor := posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)) <= 2:
-        pass
+    flags = posix.O_RDONLY | posix.O_CLOEXEC
+    descriptor = -1
+    while descriptor <= 2:
+        try:
+            descriptor = posix.open("/dev/null", flags)
+        except OSError:
+            descriptor = posix.open("/", flags)
     posix.close(descriptor)
 
 

@@ -12,7 +12,7 @@ import posix
 from host.errors import HostError
 from host.run import Record, find_program
 from host.run.text import decode, encode
-from host.run.watch import END, MOST_PRINTED, Watch, encoded, report_of, spawn
+from host.run.watch import END, MOST_PRINTED, Watch, encoded, open_null, report_of, spawn
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
         raise FileNotFoundError(2, posix.strerror(2), argv[0])
     files = [_file(given) if given else None, _file() if stderr == "return" else None]
     stdin, errors = [None if file is None else file.fileno() for file in files]
-    nothing = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+    nothing = open_null()
     stdin = nothing if given == b"" else stdin
     errors = nothing if stderr == "drop" else errors
     child: Any = None
@@ -175,7 +175,7 @@ def _call(report: int, function: "Callable[[], Any]", keeps_terminal: bool) -> "
     try:
         if not keeps_terminal:
             posix.setsid()
-            posix.dup2(posix.open("/dev/null", posix.O_RDONLY), 0)
+            posix.dup2(open_null(), 0)
         posix.dup2(2, 1)
         sys.stdout = sys.stderr  # stderr needs no flush
         reason, found = "", None

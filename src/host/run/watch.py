@@ -7,7 +7,7 @@
 import _signal  # not `signal`, which would import `enum`
 import posix
 
-from host.errors import SourceError
+from host.errors import HostError, SourceError
 from host.run.text import encode, is_digits
 
 TYPE_CHECKING = False
@@ -37,13 +37,22 @@ def read_report(argv: "Sequence[str]", environ: "Mapping[str, str]", seconds: fl
     """
 
     def start(report: int) -> int:
-        nothing = posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)
+        nothing = open_null()
         try:
             return spawn(argv[0], argv, environ, (nothing, 2, None), True, report)
         finally:
             posix.close(nothing)
 
     return report_of(start, seconds)
+
+
+def open_null() -> int:
+    """Open /dev/null for reading and writing. Raises HostError if it is missing (bare chroots)."""
+    try:
+        return posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+    except OSError as failure:
+        what = f"/dev/null: {posix.strerror(failure.errno or 0)}"
+        raise HostError(what, "to make it, as root: mknod -m 666 /dev/null c 1 3") from None
 
 
 def report_of(start: "Callable[[int], int]", seconds: float) -> bytes:
