@@ -106,7 +106,7 @@ def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
 
 def _restores(recorded: Entry, entry: Entry) -> bool:
     """Return whether only files were missing, so that the recorded entry is still right."""
-    local = ("installedAt", "python", "versions")
+    local = ("installedAt", "python")
     return all(
         value == getattr(recorded, key) for key, value in entry.values().items() if key not in local
     )
