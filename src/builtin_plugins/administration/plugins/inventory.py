@@ -155,7 +155,7 @@ def _known_plugin(
         is_here = bool(root) and os.path.isdir(root)
     state = "enabled" if entry.enabled else "disabled"
     if not is_here:
-        remedy = "" if entry.is_users_directory else f"; restore them with: {restore}"
+        remedy = "" if entry.is_users_directory or entry.dev else f"; restore them with: {restore}"
         state, reasons = "missing", [f"its files are missing{remedy}"]
     elif reasons:
         state = "broken"

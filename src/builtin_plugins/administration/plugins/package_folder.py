@@ -109,11 +109,13 @@ def unmet_requirement(
     return ""
 
 
-def taken_module(folder: str, program: Mapping[str, Any]) -> tuple[str, str]:
-    """Return a top-level module of a folder that the program also has, and its distribution.
+def taken_module(folders: Sequence[str], program: Mapping[str, Any]) -> tuple[str, str]:
+    """Return a top-level module in the folders that the program also has, and its distribution.
 
-    The folder comes before the program's own packages on the import path, so such a module would
-    replace the program's in the plugin's processes. Returns ("", "") if there is none.
+    The folders come before the program's own packages on the import path, so such a module would
+    replace the program's in the plugin's processes. The last one has the installed packages; in the
+    others, which are linked, a directory without `__init__.py` is no module. Returns ("", "") if
+    there is none.
     """
     owners = dict(_OWN_MODULES)
     for name, distribution in program.items():
@@ -121,11 +123,15 @@ def taken_module(folder: str, program: Mapping[str, Any]) -> tuple[str, str]:
             top = file.parts[0].partition(".")[0]
             if (top and len(file.parts) > 1) or file.suffix == ".py":
                 owners.setdefault(top.casefold(), name)
-    for entry in sorted(os.listdir(folder)):
-        module = entry.partition(".")[0]
-        is_module = "." not in entry or entry.endswith((".py", ".so"))
-        if is_module and module.casefold() in owners and module not in ("", "__pycache__", "bin"):
-            return entry, owners[module.casefold()]
+    for folder in folders:
+        for entry in sorted(os.listdir(folder)):
+            module = entry.partition(".")[0]
+            is_module = entry.endswith((".py", ".so"))
+            if "." not in entry and entry not in ("__pycache__", "bin"):
+                init = os.path.join(folder, entry, "__init__.py")
+                is_module = folder == folders[-1] or os.path.isfile(init)
+            if is_module and module.casefold() in owners:
+                return entry, owners[module.casefold()]
     return "", ""
 
 

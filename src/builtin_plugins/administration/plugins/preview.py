@@ -1,6 +1,7 @@
 """The preview of a plugin: what adding or updating it changes."""
 
 import os
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -180,6 +181,9 @@ def why_it_stays(session: Session, entry: Entry) -> str:
     """Return why `update` skips a plugin, or "" for a plugin that `update` does not skip."""
     if entry.is_users_directory:
         return "edits take effect at once"
+    if entry.dev:
+        again = f"{session.program} self plugin add {shlex.quote(entry.source)}"
+        return f"edits take effect at once; after a change of pyproject.toml: {again}"
     if make_source(entry).is_one_version:
         other = f"to install another version: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"

@@ -97,6 +97,16 @@ def _write_stubs(program: Mapping[str, Any], directory: str) -> list[str]:
     return lines
 
 
+def stub_requirement(distribution: Any, extras: str, directory: str) -> str:
+    """Return a requirement for what a distribution needs, without its own files.
+
+    A wheel that has only its metadata is written into `directory`.
+    """
+    name = canonicalize_name(str(distribution.metadata["Name"]))
+    [line] = _write_stubs({name: distribution}, directory)
+    return line.strip().replace(" @ ", f"{extras} @ ", 1)
+
+
 def file_address(path: str) -> str:
     return f"file://{quote(path)}"
 
@@ -283,3 +293,9 @@ def build_wheel(directory: str, tx: Transaction) -> str:
         options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
         tx.installer.uv("build", *options, "--out-dir", target, directory)
     return os.path.join(target, *os.listdir(target))
+
+
+def build_editable(directory: str, target: str, tx: Transaction) -> None:
+    """Unpack the editable wheel of a project into a new directory. This runs the project's code."""
+    tx.installer.install("install", "--target", target, "--no-deps", "--editable", directory)
+    discard(os.path.join(target, ".lock"))  # of uv

@@ -133,7 +133,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
             yield finding(text, f"fix the plugin, or: {call} disable {plugin.name}")
     for entry in effective_registry(subject.plugins_dir).entries.values():
         if entry.enabled and not make_source(entry).is_present(subject.plugins_dir):
-            back = "put them back" if entry.is_users_directory else f"{call} sync"
+            back = "put them back" if entry.is_users_directory or entry.dev else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield finding(f"the files of plugin {entry.name} are missing", remedy)
 

@@ -61,7 +61,7 @@ def missing_entries(session: Session, wanted: Registry | None = None) -> list[En
     own = read_registry(plugins_dir)
     for entry in (wanted or own).entries.values():
         there = own.entries.get(entry.name)
-        if entry.is_users_directory:
+        if entry.is_users_directory or entry.dev:
             if not os.path.isdir(os.path.join(plugins_dir, entry.name)):
                 session.messages.warn(
                     f"{entry.name} is a directory on another machine; add your own copy of it"

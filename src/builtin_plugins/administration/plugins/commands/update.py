@@ -77,6 +77,8 @@ def _is_same(entry: Entry, staged: PluginContents) -> bool:
     """Return whether the staged version is the current one; nothing is built to find out."""
     if entry.commit:
         return entry.commit == staged.entry.commit
+    if staged.unbuilt and staged.entry.sha256:
+        return entry.sha256 == staged.entry.sha256
     if staged.unbuilt:
         built = {one.name: one.version for one in entry.packages if one.built}
         return all(built.get(name) == version for name, version in staged.unbuilt.items())

@@ -15,6 +15,7 @@ class ArchiveSource(PluginSource):
 
     suffixes = ARCHIVES
     has_checksum = True
+    has_subdirectories = True
 
     @property
     def is_pinned(self) -> bool:

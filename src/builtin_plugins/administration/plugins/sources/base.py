@@ -12,14 +12,16 @@ from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.plugin_contents import (
     PluginContents,
+    is_package,
     is_python_project,
+    project_name,
     read_contents,
-    refuse_package,
     relocated,
 )
 from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
+from builtin_plugins.io.files.atomic import is_real_dir
 from builtin_plugins.plugins_folder.directory import (
     DirectoryPlugin,
     manifest_decides,
@@ -29,6 +31,8 @@ from builtin_plugins.plugins_folder.directory import (
 from builtin_plugins.plugins_folder.registry import Entry
 from host import HostError, PluginError, UsageError
 
+_EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
+SUBDIRECTORY = "#subdirectory="  # stands in a source before a directory in it
 ARCHIVES = (".tar.gz", ".tgz", ".tar.xz", ".tar.bz2", ".tar", ".zip")
 
 
@@ -48,15 +52,17 @@ class PluginSource:
     suffixes: tuple[str, ...] = ()  # the file name endings that this kind accepts
     name_hint = "; or use --name"  # appended to an error about a plugin's name
     is_from_git = False  # whether the source has a branch, tag or commit
+    has_subdirectories = False  # whether the source may name a directory in it
     has_checksum = False  # whether the user can give the SHA-256 of the fetched file
     is_one_version = False  # whether each version has its own source, such as a wheel
     ref_in_address = ""
 
     def __init__(self, entry: Entry) -> None:
-        self.address = entry.source
+        self.address, mark, self.subdirectory = entry.source.partition(SUBDIRECTORY)
         self.entry = entry
         with suppress(UsageError):  # a plugin with an invalid source can still be removed
-            self.entry = entry.replaced(source=self.stored(entry.source))
+            source = f"{self.stored(self.address)}{mark}{self.subdirectory}"
+            self.entry = entry.replaced(source=source)
 
     # These members convert a source between its form in SOURCE and its form in the registry.
 
@@ -103,9 +109,11 @@ class PluginSource:
 
         Problems name the source as `called`, not as `root`, because the staging directory `root`
         no longer exists when the user reads them.
-        Raises PluginError if the directory has no contents or is a Python package.
+        If the directory is a Python package, the result is what `as_package` returns. Raises
+        PluginError if the directory has no contents.
         """
         called = called or root
+        self.keep_subdirectory(tx)
         try:
             unread = entry.replaced(version="", description="", directory="", hooks="")
             plugin = read_plugin(root, unread)
@@ -123,11 +131,12 @@ class PluginSource:
                 found = found.replaced(entry=found.entry.replaced(path=(here,)))
         except HostError as error:
             raise type(error)(relocated(error.problem, root, called)) from None
+        if is_package(root, found.commands):
+            return self.as_package(entry, tx)
         name = found.entry.name or _suggested_name(entry.source)
         entry = found.entry.replaced(name=name)
         problems = tuple(relocated(one, root, called) for one in found.problems)
         program = tx.messages.program
-        refuse_package(entry, root, found.commands, program, self.pip_address())
         if not found.commands and not found.has_python:
             tx.messages.warn(*problems)
             raise PluginError(
@@ -136,6 +145,47 @@ class PluginSource:
                 f"command.json (see: {program} self new plugin --help)",
             )
         return found.replaced(entry=entry, problems=problems)
+
+    def keep_subdirectory(self, tx: Transaction) -> None:
+        """Make the source's subdirectory, if any, the staged directory. Raises PluginError.
+
+        The whole is moved to `whole_of`: the build of a project may need what is beside it.
+        """
+        if not self.subdirectory:
+            return
+        whole = whole_of(tx)
+        os.rename(tx.files, whole)
+        inside = os.path.join(whole, self.subdirectory)
+        top = os.path.realpath(inside)
+        is_inside = top == os.path.join(os.path.realpath(whole), self.subdirectory)
+        if not is_real_dir(inside) or not is_inside:
+            raise PluginError(f"{self.entry.source}: there is no such directory in it")
+        for directory, names, files in os.walk(inside):
+            for path in (os.path.join(directory, name) for name in (*names, *files)):
+                target = os.path.realpath(path)
+                if os.path.islink(path) and not f"{target}/".startswith(f"{top}/"):
+                    shown = os.path.relpath(path, inside)
+                    raise PluginError(f"{self.entry.source}: the link {shown} leads out of it")
+        os.rename(inside, tx.files)
+
+    def as_package(self, entry: Entry, tx: Transaction) -> PluginContents:
+        """Return the staged Python project as a package that is to be built."""
+        if entry.name:
+            what = f"{self.entry.source}: is a Python package, which keeps its own name"
+            raise PluginError(what, f"add it without --name, under another name than {entry.name}")
+        name = project_name(tx.files) or _suggested_name(entry.source)
+        if self.subdirectory:
+            os.rename(tx.files, os.path.join(whole_of(tx), self.subdirectory))
+        else:
+            os.rename(tx.files, whole_of(tx))
+        source = self.package_source(name)
+        at = f"at commit {entry.commit[:12]}" if entry.commit else f"in {self.entry.source}"
+        entry = entry.replaced(name=name, kind="pip", source=source, scripts=None, path=None)
+        return PluginContents(entry, unbuilt={name: at})
+
+    def package_source(self, name: str) -> str:
+        """Return the source of the package `name` in this source, as the registry stores it."""
+        return self.entry.source
 
     def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
         """Stage the package that `fetch` left unbuilt; this runs the code of the packages `agreed`.
@@ -175,10 +225,6 @@ class PluginSource:
         """Return the directories for the import path of a version whose files are in `root`."""
         return []
 
-    def pip_address(self) -> str:
-        """Return the repository address in the form that pip accepts, or "" for none."""
-        return ""
-
     def check_change(self, word: str) -> None:
         """Raise PluginError if this program cannot do what `word` says: "update" or "remove"."""
 
@@ -192,6 +238,20 @@ class PluginSource:
     def remove(self, tx: Transaction, undo: ExitStack) -> str:
         """Remove the plugin; return the path to which its directory was moved, or "" for none."""
         return set_aside(tx.plugins_dir, self.entry.name, undo)
+
+
+def whole_of(tx: Transaction) -> str:
+    """Return the path of the directory with all files of a source, if only a part is staged."""
+    return os.path.join(tx.area, "whole")
+
+
+def split_extras(text: str) -> tuple[str, str]:
+    """Split the extras off the path or address of a wheel or directory: `./x.whl[keyring]`."""
+    found = _EXTRAS.match(text)
+    if found is None or os.path.exists(text):
+        return text, ""
+    is_wheel = found[1].partition("?")[0].endswith(".whl")
+    return (found[1], found[2]) if is_wheel or os.path.isdir(found[1]) else (text, "")
 
 
 def source_class(kind: str) -> type[PluginSource]:
@@ -208,7 +268,8 @@ def make_source(entry: Entry) -> PluginSource:
 
 def _suggested_name(source: str) -> str:
     """Return a name for a plugin, made from the last part of its source."""
-    last = re.split(r"[/:]", urlsplit(source).path.rstrip("/") or source)[-1]
+    address, _, inside = source.partition(SUBDIRECTORY)
+    last = re.split(r"[/:]", (inside or urlsplit(address).path.rstrip("/") or address))[-1]
     for suffix in (".git", *ARCHIVES):
         last = last.removesuffix(suffix)
     return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.sources.base import PluginSource
+from builtin_plugins.administration.plugins.sources.base import SUBDIRECTORY, PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git import Git
@@ -18,7 +18,11 @@ from builtin_plugins.plugins_folder.registry import Entry
 from host import OperationError, UsageError, masked_text
 
 SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")  # user/repository
-_SCP = re.compile(r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z")
+# user@host:path, as scp writes it; only with a user may the path be absolute
+_SCP = re.compile(
+    r"(?:[A-Za-z0-9_][\w.-]*@)?[A-Za-z0-9][\w.-]*:(?!/)[^:\s@/]+(?:/\S*)?\Z"
+    r"|[A-Za-z0-9_][\w.-]*@[A-Za-z0-9][\w.-]*:/(?!/)[^:\s@]*\Z"
+)
 _SCHEMES = ("https", "ssh", "git", "file")
 _SITES = {
     "github": ("https://github.com/{}", "git@github.com:{}.git"),
@@ -27,6 +31,8 @@ _SITES = {
 }
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _SHORT_COMMIT = re.compile(r"[0-9a-f]{7,39}\Z")
+_POINTER = b"version https://git-lfs.github.com/spec/"
+_MOST_POINTER_BYTES = 1024  # the limit of the specification of pointers
 _ATTRIBUTES = "* -export-ignore -export-subst -filter -text -ident -working-tree-encoding\n"
 
 
@@ -34,6 +40,7 @@ class GitSource(PluginSource):
     """A branch, tag or commit of a repository."""
 
     is_from_git = True
+    has_subdirectories = True
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:
@@ -49,13 +56,21 @@ class GitSource(PluginSource):
         return f"file://{path}" if os.path.isfile(head) and os.path.isdir(objects) else ""
 
     def fetch(self, tx: Transaction) -> PluginContents:
-        entry = fetch_commit(self.entry, self.address, tx, tx.files)
+        wanted = self.entry.replaced(source=self.stored(self.address))
+        entry = fetch_commit(wanted, self.address, tx, tx.files)
+        entry = entry.replaced(source=self.entry.source)
         return self.described(entry, tx, tx.files, entry.source)
 
-    def pip_address(self) -> str:
-        source, ref = self.entry.source, self.entry.ref
-        address = source if "://" in source else f"ssh://{source.replace(':', '/', 1)}"
-        return f"{address}@{ref}" if ref else address
+    def package_source(self, name: str) -> str:
+        address = GitSource.stored(self.address)
+        if "://" not in address:  # user@host:path
+            host, _, path = address.partition(":")
+            address = f"ssh://{host}/{path.removeprefix('/')}"
+        site, _, path = address.partition("://")[2].partition("/")
+        scheme = address.partition("://")[0]
+        inside = f"{SUBDIRECTORY}{self.subdirectory}" if self.subdirectory else ""
+        path = path.replace("@", "%40")  # the last @ of the path stands before the ref
+        return f"{name} @ git+{scheme}://{site}/{path}{inside}"
 
 
 def git_address(text: str) -> str:
@@ -159,6 +174,21 @@ def write_commit(
         raise OperationError(f"{called}: {failure}") from None
     extract(packed, Path(target), called, AS_STORED)
     packed.unlink()
+    for name in _large_file_pointers(target):
+        on_warning(f"{called}: {name} is a Git LFS pointer; its content is not fetched")
+
+
+def _large_file_pointers(root: str) -> list[str]:
+    """Return the files that stand for content which only the extension Git LFS would fetch."""
+    found = []
+    for directory, _, names in os.walk(root):
+        for name in names:
+            path = os.path.join(directory, name)
+            if os.path.islink(path) or os.path.getsize(path) > _MOST_POINTER_BYTES:
+                continue
+            if Path(path).read_bytes().startswith(_POINTER):
+                found.append(os.path.relpath(path, root))
+    return sorted(found)
 
 
 def _submodules(git: Git, commit: str) -> list[str]:

@@ -8,15 +8,18 @@ import re
 from urllib.parse import urlsplit
 
 from builtin_plugins.administration.plugins.sources.base import (
+    SUBDIRECTORY,
     PluginSource,
     make_source,
     source_class,
+    split_extras,
 )
 from builtin_plugins.administration.plugins.sources.git import SHORT
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.plugins_folder.registry import KINDS, Entry
-from host import OperationError, UsageError, masked_text
+from host import OperationError, UsageError, masked_text, printable
 
+_SUBDIRECTORY = re.compile(r"(?!\.{1,2}(/|\Z))[\w@+. -]+(/(?!\.{1,2}(/|\Z))[\w@+. -]+)*\Z")
 _REF = re.compile(r"(?:[^-\s]\S*)?\Z")
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 
@@ -35,9 +38,17 @@ def parse_source(
     if (site or ssh) and not SHORT.match(text):
         option = f"--{site}" if site else "--ssh"
         raise UsageError(f"{option} can only be used with user/repository, not {masked_text(text)}")
+    text, mark, inside = text.partition(SUBDIRECTORY)
+    text, extras = split_extras(text)
     kind, address = _by_path(text) if is_path(text) else _by_text(text, site, ssh=ssh)
+    address = f"{address}{extras}{mark}{inside}"
     source = make_source(Entry("", kind, address, sha256=sha256.lower()))
-    source.stored(address)  # raises UsageError for an invalid address
+    if mark and not (source.has_subdirectories and _SUBDIRECTORY.match(inside)):
+        expected = "a directory in a git repository or archive, such as packages/acme"
+        raise UsageError(f"{masked_text(text)}{mark}{printable(inside)}: expected {expected}")
+    if extras and not (kind == "pip" or source.entry.is_users_directory):
+        raise UsageError(f"{masked_text(text)}{extras}: only a package can have extras")
+    source.stored(source.address)  # raises UsageError for an invalid address
     if ref and source.ref_in_address:
         raise UsageError(f"--ref {ref}: the source already names {source.ref_in_address}")
     ref = ref or source.ref_in_address

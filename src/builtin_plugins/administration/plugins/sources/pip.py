@@ -4,11 +4,14 @@ Wheels are only unpacked. A project is built, which runs its code, after the use
 returns contents with `unbuilt` names, and `build` gets the names that the user agreed to.
 """
 
+import hashlib
 import os
+import shlex
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
@@ -20,13 +23,21 @@ from builtin_plugins.administration.plugins.plugin_contents import (
     read_package,
 )
 from builtin_plugins.administration.plugins.resolution import (
+    build_editable,
     build_wheel,
     file_address,
     install_into,
     resolve,
+    stub_requirement,
     why_not_newest,
 )
-from builtin_plugins.administration.plugins.sources.base import PluginSource
+from builtin_plugins.administration.plugins.sources.archive import unpack
+from builtin_plugins.administration.plugins.sources.base import (
+    ARCHIVES,
+    PluginSource,
+    split_extras,
+    whole_of,
+)
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.sources.git import fetch_commit
 from builtin_plugins.administration.plugins.sources.requirements import (
@@ -36,6 +47,7 @@ from builtin_plugins.administration.plugins.sources.requirements import (
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.administration.program.venv.installer import check_installer
 from builtin_plugins.io.addresses import without_credentials
+from builtin_plugins.io.archive import UnpackOptions
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.plugins_folder.directory import read_kept_entry, store_of
 from builtin_plugins.plugins_folder.registry import Entry
@@ -47,9 +59,11 @@ _WHEEL = ".whl"
 
 
 class PipSource(PluginSource):
-    """A requirement for the package index, a repository to build a wheel from, or a wheel.
+    """A requirement for the package index, a wheel, or a project that is built.
 
-    `repository` is None if the source is not a repository; `requirement` is None for a wheel.
+    A project is in a git repository, in an archive, or in the user's own directory, which is
+    linked. `requirement` is None for a wheel, an archive and a directory; `repository` is None
+    for all but a repository.
     """
 
     prefix = "pip:"
@@ -59,14 +73,22 @@ class PipSource(PluginSource):
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
         self.repository = self.requirement = None
-        source = self.address or entry.name
-        with suppress(UsageError):
-            found = self.repository = parse_package_repository(source)
-            self.requirement = found.requirement if found else parse_requirement(source)
+        source, self._extras = self.address or entry.name, ""
+        is_file = source.startswith("/") or "://" in source.partition(" ")[0]
+        if is_file:
+            source, self._extras = split_extras(source)
+        else:
+            with suppress(UsageError):
+                found = self.repository = parse_package_repository(source)
+                self.requirement = found.requirement if found else parse_requirement(source)
+        if self.requirement and self.requirement.extras:
+            self._extras = f"[{','.join(sorted(self.requirement.extras))}]"
+        self.address = source
         self.ref_in_address = self.repository.ref if self.repository else ""
-        self.is_from_git = bool(self.repository)
-        is_wheel = source.partition("?")[0].endswith(_WHEEL)
-        self.has_checksum = self.is_one_version = is_wheel and self.requirement is None
+        self.is_from_git = self.has_subdirectories = bool(self.repository)
+        self._is_archive = is_file and source.partition("?")[0].endswith(ARCHIVES)
+        is_wheel = is_file and source.partition("?")[0].endswith(_WHEEL)
+        self.has_checksum = self.is_one_version = is_wheel
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
@@ -82,41 +104,61 @@ class PipSource(PluginSource):
 
     @property
     def argument(self) -> str | None:
-        name = self.entry.source or self.entry.name
-        return None if self.is_one_version else f"{self.prefix}{name}"
+        if self.requirement is None:
+            return None
+        return f"{self.prefix}{self.entry.source or self.entry.name}"
 
     @property
     def is_pinned(self) -> bool:
         if self.requirement is None:
-            return True
+            return self.is_one_version
         versions = self.requirement.specifier  # empty for a repository
         return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
 
     @property
-    def _extras(self) -> tuple[str, ...]:
-        return tuple(sorted(self.requirement.extras)) if self.requirement else ()
+    def _extra_names(self) -> tuple[str, ...]:
+        return tuple(filter(None, self._extras.strip("[]").split(",")))
 
     def fetch(self, tx: Transaction) -> PluginContents:
         complete_import_path()
         check_installer()
-        if self.requirement is None:
+        if self.is_one_version:
             return self._fetch_wheel(tx)
-        name = self.entry.name or canonicalize_name(self.requirement.name)
+        if self._is_archive:
+            sha256 = unpack(self, UnpackOptions(), tx)
+            os.rename(tx.files, whole_of(tx))
+            entry = self.entry.replaced(sha256=sha256)
+            return PluginContents(entry, unbuilt={entry.name: f"in {entry.source}"})
+        if self.requirement is None:
+            raise UsageError(f"{self.entry.source}: not a source of a package")
         if self.repository:
-            address = self.repository.address
-            wanted = self.entry.replaced(source=without_credentials(address), version="")
-            found = fetch_commit(wanted, address, tx, _checkout(tx))
-            if not is_python_project(_checkout(tx)):
-                what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
-                raise PluginError(what)
-            entry = found.replaced(source=self.entry.source, name=name)
-            return PluginContents(entry, unbuilt={name: f"at commit {entry.commit[:12]}"})
+            return self._fetch_repository(self.requirement, self.repository.address, tx)
         if self.entry.packages:
             built = {one.name: one.version for one in self.entry.packages if one.built}
             if built:
                 return PluginContents(self.entry, unbuilt=built)
             return self._stage_recorded({}, tx)
         return self._fetch_newest(tx)
+
+    def _fetch_repository(
+        self, requirement: Requirement, address: str, tx: Transaction
+    ) -> PluginContents:
+        wanted = self.entry.replaced(source=without_credentials(address), version="")
+        found = fetch_commit(wanted, address, tx, whole_of(tx))
+        if not is_python_project(self._project(tx)):
+            what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
+            raise PluginError(what)
+        name = self.entry.name or canonicalize_name(requirement.name)
+        entry = found.replaced(source=self.entry.source, name=name)
+        return PluginContents(entry, unbuilt={name: f"at commit {entry.commit[:12]}"})
+
+    def _project(self, tx: Transaction) -> str:
+        """Return the directory of the fetched project."""
+        project = os.path.join(whole_of(tx), self.subdirectory).rstrip("/")
+        is_inside = os.path.realpath(project).startswith(os.path.realpath(whole_of(tx)))
+        if not is_inside or not os.path.isdir(project):
+            raise PluginError(f"{self.entry.source}: there is no such directory in it")
+        return project
 
     def _fetch_wheel(self, tx: Transaction) -> PluginContents:
         name = os.path.basename(self.address.partition("?")[0])
@@ -147,7 +189,11 @@ class PipSource(PluginSource):
         return PipSource(entry).kept_version(tx) or self._stage(entry, {}, tx)
 
     def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
-        if not self.repository:
+        complete_import_path()
+        check_installer()
+        if self.entry.dev:
+            return self._link(tx, agreed)
+        if self.requirement is not None and not self.repository:
             if self.entry.packages:
                 return self._stage_recorded({}, tx, agreed)
             return self._fetch_newest(tx, agreed)
@@ -156,26 +202,56 @@ class PipSource(PluginSource):
             [file] = os.listdir(built)
             return self._with_requirements(self.entry, os.path.join(built, file), tx, agreed)
         tx.messages.line(f"building {self.entry.name}")
-        return self._with_requirements(self.entry, build_wheel(_checkout(tx), tx), tx, agreed)
+        return self._with_requirements(self.entry, build_wheel(self._project(tx), tx), tx, agreed)
+
+    def _link(self, tx: Transaction, agreed: Collection[str]) -> PluginContents:
+        """Stage the metadata of the user's own project, and what it needs.
+
+        Its modules stay where they are: the editable wheel (PEP 660) names their directories.
+        """
+        built = os.path.join(tx.area, "built")
+        if not os.path.isdir(built):
+            tx.messages.line(f"building {self.entry.name}")
+            build_editable(self.address, built, tx)
+        distributions = package_folder.distributions_in([built])
+        [name] = distributions
+        self._check_name(name)
+        folders = package_folder.linked_folders(built)
+        if not folders:
+            what = f"{self.address}: its editable wheel does not name the directory of its modules"
+            remedy = "move the package into src/, or add its wheel: pip wheel --no-deps "
+            raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
+        wanted = stub_requirement(distributions[name], self._extras, built)
+        resolution = resolve(wanted, tx, local=name, sources=agreed)
+        if resolution.unbuilt:
+            return PluginContents(self.entry, unbuilt=resolution.unbuilt)
+        metadata = (distributions[name].read_text(one) for one in ("METADATA", "entry_points.txt"))
+        facts = [*folders, *filter(None, metadata)]
+        sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
+        entry = self.entry.replaced(name=name, sha256=sha256, packages=resolution.packages)
+        return self._stage(entry, {}, tx, linked_from=built)
 
     def _with_requirements(
         self, entry: Entry, wheel: str, tx: Transaction, agreed: Collection[str] = ()
     ) -> PluginContents:
         """Stage the wheel of a file or project, with the recorded packages or the newest ones."""
-        name, _ = _name_and_version(wheel)
-        if entry.name not in ("", name):
-            raise PluginError(f"{entry.name}: the fetched package has the name {name}")
-        if name in package_folder.program_distributions():
-            raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
+        name = _name_of(wheel)
+        self._check_name(name)
         entry = entry.replaced(name=name)
         if entry.packages:
             return self._stage_recorded({name: wheel}, tx, agreed)
-        extras = f"[{','.join(self._extras)}]" if self._extras else ""
-        wanted = f"{name}{extras} @ {file_address(wheel)}"
+        wanted = f"{name}{self._extras} @ {file_address(wheel)}"
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginContents(entry, unbuilt=resolution.unbuilt)
         return self._stage(entry.replaced(packages=resolution.packages), {name: wheel}, tx)
+
+    def _check_name(self, name: str) -> None:
+        """Raise PluginError if a package of this name cannot be the plugin."""
+        if self.entry.name not in ("", name):
+            raise PluginError(f"{self.entry.name}: the fetched package has the name {name}")
+        if name in package_folder.program_distributions():
+            raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
 
     def _stage_recorded(
         self, wheels: Mapping[str, str], tx: Transaction, agreed: Collection[str] = ()
@@ -185,7 +261,7 @@ class PipSource(PluginSource):
         program = package_folder.program_distributions()
         folder = package_folder.distributions_in([tx.files])
         name = staged.entry.name
-        problem = package_folder.unmet_requirement(name, self._extras, folder, program)
+        problem = package_folder.unmet_requirement(name, self._extra_names, folder, program)
         if not problem:
             return staged
         tx.messages.line(f"{name} {problem}; looking for versions that fit")
@@ -202,18 +278,28 @@ class PipSource(PluginSource):
             raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
         return PluginContents(Entry(name, "environment", version=str(distribution.version)))
 
-    def _stage(self, entry: Entry, wheels: Mapping[str, str], tx: Transaction) -> PluginContents:
-        """Install the packages of `entry`, and the wheels, into the staged folder; check it."""
+    def _stage(
+        self, entry: Entry, wheels: Mapping[str, str], tx: Transaction, linked_from: str = ""
+    ) -> PluginContents:
+        """Install the packages of `entry`, and the wheels, into the staged folder; check it.
+
+        The files in the directory `linked_from` are those of a linked project.
+        """
         tx.messages.line(f"installing {entry.name}")
         program = package_folder.program_distributions()
         lacking = [one for one in entry.packages if one.name not in program]
         install_into(tx.files, lacking, wheels, tx)
+        if linked_from:
+            for name in os.listdir(linked_from):
+                if name.endswith((".dist-info", ".pth")):
+                    os.rename(os.path.join(linked_from, name), os.path.join(tx.files, name))
         folder = package_folder.distributions_in([tx.files])
         main = folder[entry.name]
         if not package_folder.entry_points(folder):
             what = f"{entry.name} is not a plugin: it has no entry point in the group {GROUP}"
             raise PluginError(what)
-        module, owner = package_folder.taken_module(tx.files, program)
+        folders = package_folder.linked_folders(tx.files) or [] if linked_from else []
+        module, owner = package_folder.taken_module([*folders, tx.files], program)
         if module:
             raise PluginError(f"{entry.name}: {module} would replace the module of {owner}")
         entry = entry.replaced(
@@ -221,7 +307,7 @@ class PipSource(PluginSource):
             description=str(main.metadata["Summary"] or ""),
             python=package_folder.needed_python(tx.files),
         )
-        return read_package(entry, [tx.files])
+        return read_package(entry, [*folders, tx.files])
 
     def kept_version(self, tx: Transaction) -> PluginContents | None:
         return None if self._problem(self._kept_root(tx.plugins_dir)) else super().kept_version(tx)
@@ -241,9 +327,13 @@ class PipSource(PluginSource):
         kept = read_kept_entry(os.path.dirname(os.path.realpath(root)))
         if kept is not None and package_folder.other_python(kept.python):
             return f"built for Python {kept.python}"
-        folder = package_folder.distributions_in(self.folders(root))
+        *linked, folder_of_packages = self.folders(root)
+        for directory in linked:
+            if not os.path.isdir(directory):
+                return f"its directory {directory} is missing"
+        folder = package_folder.distributions_in([folder_of_packages])
         program = package_folder.program_distributions()
-        return package_folder.unmet_requirement(self.entry.name, self._extras, folder, program)
+        return package_folder.unmet_requirement(self.entry.name, self._extra_names, folder, program)
 
     def folders(self, root: str) -> list[str]:
         """Return the directories for the import path of the version whose files are in `root`."""
@@ -257,15 +347,9 @@ class PipSource(PluginSource):
             return PluginContents(self.entry)
 
 
-def _checkout(tx: Transaction) -> str:
-    """Return the directory into which the files of a repository are written."""
-    return os.path.join(tx.area, "checkout")
-
-
-def _name_and_version(wheel: str) -> tuple[str, str]:
+def _name_of(wheel: str) -> str:
     file = os.path.basename(wheel)
     try:
-        name, version, *_ = parse_wheel_filename(file)
+        return parse_wheel_filename(file)[0]
     except InvalidWheelFilename as failure:
         raise OperationError(f"{file}: not a valid wheel: {failure}") from None
-    return name, str(version)
