@@ -48,7 +48,8 @@ class GitSource(PluginSource):
             return git_address(text)
         if SHORT.match(text):
             return _SITES[site or "github"][1 if ssh else 0].format(text.removesuffix(".git"))
-        return text if _SCP.match(text) and not re.search(r"[<>=!~;\[]", text) else ""
+        plain = text.replace(":~/", ":", 1)  # ~ also stands in requirements
+        return text if _SCP.match(text) and not re.search(r"[<>=!~;\[]", plain) else ""
 
     @staticmethod
     def address_of_directory(path: str) -> str:

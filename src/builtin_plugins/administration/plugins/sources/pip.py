@@ -74,7 +74,7 @@ class PipSource(PluginSource):
         super().__init__(entry)
         self.repository = self.requirement = None
         source, self._extras = self.address or entry.name, ""
-        is_file = source.startswith("/") or "://" in source.partition(" ")[0]
+        is_file = source.startswith("/") or source.partition("://")[0].lower() in ("https", "http")
         if is_file:
             source, self._extras = split_extras(source)
         else:
@@ -304,7 +304,7 @@ class PipSource(PluginSource):
             raise PluginError(f"{entry.name}: {module} would replace the module of {owner}")
         entry = entry.replaced(
             version=str(main.version),
-            description=str(main.metadata["Summary"] or ""),
+            description=str(main.metadata.get("Summary") or ""),
             python=package_folder.needed_python(tx.files),
         )
         return read_package(entry, [*folders, tx.files])

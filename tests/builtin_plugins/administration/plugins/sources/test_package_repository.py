@@ -18,7 +18,6 @@ from testing.plugin_sources import (
     plugin,
     plugin_files,
     registry,
-    tar_of,
     wheel,
     write_tree,
 )
@@ -198,7 +197,7 @@ REFUSED = {
     "a @ git+git@h.test:a/b": "use an https, ssh, git or file address",
     "a @ git+https://h.test/a@--upload-pack=x": "not a valid branch, tag or commit",
     "a @ git+https://h.test/a@": "expected NAME @ git+ADDRESS[@REF]",
-    "a @ git+https://h.test/a#subdirectory=b": "expected NAME @ git+ADDRESS[@REF]",
+    "a @ git+https://h.test/a#egg=b": "expected NAME @ git+ADDRESS[@REF]",
     "a @ git+https://h.test/a ; python_version > '3'": "not a requirement",
     "a @ hg+https://h.test/a": "not a requirement",
     "git+https://h.test/a": "or acme-cli @ git+https://…",
@@ -252,45 +251,3 @@ def test_a_directory_plugin_may_hold_files_of_python_tools(
     done = plugin(made, "add", str(tree), "--name", "acme")
     assert done.status == 0, done.stderr
     assert made.run("demo", "hi").stdout == "hi\n"
-
-
-ENTRY_POINT = NAMED + "[project.entry-points.{}]\nacme = 'acme_cli'\n"
-IN_SETUP_CFG = "[metadata]\nversion = 1\nname = acme-cli\n"
-PACKAGES = {
-    "an entry point": {"pyproject.toml": ENTRY_POINT.format("cli_host")},
-    "a quoted entry point": {"pyproject.toml": ENTRY_POINT.format('"cli_host"')},
-    "poetry": {
-        "pyproject.toml": '[tool.poetry]\nname = "acme-cli"\n[tool.poetry.plugins."cli_host"]\n'
-    },
-    "setup.cfg": {
-        "setup.py": "setup()\n",
-        "setup.cfg": f"{IN_SETUP_CFG}[options.entry_points]\ncli_host =\n  acme = acme_cli\n",
-    },
-    "setup.py": {
-        "setup.py": "setup(name='acme-cli', entry_points={'cli_host': ['a = acme_cli']})\n"
-    },
-}
-
-
-@pytest.mark.parametrize("files", PACKAGES.values(), ids=PACKAGES)
-def test_a_package_is_refused_with_what_adds_it(
-    install: Install, tmp_path: Path, files: dict[str, str]
-) -> None:
-    made = install()
-    files = plugin_files() | files
-    repository = Repository(tmp_path / "acme", files)
-    what = "is a Python package, not a directory of commands; "
-    add = f"cli self plugin add 'pip:acme-cli @ git+file://{tmp_path}/acme"
-    done = plugin(made, "add", repository.url, "--ref", "main")
-    assert done.all == (1, "", f"cli: {repository.url}: {what}add it with: {add}@main'\n")
-    linked = plugin(made, "add", str(repository.path))
-    index = "add it from an index: cli self plugin add pip:acme-cli; or build and add a wheel"
-    assert linked.stderr == f"cli: {repository.path}: {what}{index}\n"
-    packed = tmp_path / "acme-1.0.tar.gz"
-    packed.write_bytes(tar_of(files, "acme-1.0/"))
-    done = plugin(made, "add", str(packed))
-    assert done.stderr == (
-        f"cli: {packed}: {what}add it from an index: cli self plugin add pip:acme-cli; or build "
-        "and add a wheel\n"
-    )
-    assert listed(made) == {}
