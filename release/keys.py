@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from host.keys import FILES, OBJECTS, PATTERNS, Key, Object, keys_of, words_of
+from host.keys import ALTERNATIVES, FILES, OBJECTS, PATTERNS, Key, Object, keys_of, words_of
 
 _PROJECT = Path(__file__).parents[1]
 _SCHEMAS = _PROJECT / "core" / "schema"
@@ -101,6 +101,8 @@ def _kind(written: str, inner: dict[str, Any]) -> dict[str, Any]:
         return _SIMPLE[written]
     if written in PATTERNS:
         return {"type": "string", "pattern": f"^({PATTERNS[written]})$"}
+    if written in ALTERNATIVES:
+        return _any_of([_kind(word, inner) for word in ALTERNATIVES[written]])
     if written.startswith("object of "):
         value = _kind(written.removeprefix("object of ").removesuffix("s"), inner)
         return {

@@ -41,6 +41,10 @@ PATTERNS = {
 }
 
 
+# Types that are one of several others.
+ALTERNATIVES = {"secret": ("reference", "optional reference")}
+
+
 class Key(NamedTuple):
     """A key of an object.
 
@@ -161,7 +165,7 @@ FILES = {
             ),
             Key(
                 "secrets",
-                "object of references",
+                "object of secrets",
                 "[references](#secrets) to the values of variables (rank 4.5)",
             ),
             Key(
@@ -527,6 +531,20 @@ OBJECTS = {
             ),
         ),
         required=("name",),
+    ),
+    "optional reference": Object(
+        "Optional secrets",
+        "A reference with more properties.",
+        (
+            Key("reference", "reference", "the reference"),
+            Key(
+                "optional",
+                "boolean",
+                "`true`: if the reference cannot be resolved, the run warns and goes on, and the"
+                " variable stays unset",
+            ),
+        ),
+        required=("reference",),
     ),
     "required program": Object(
         "Required programs",

@@ -40,6 +40,15 @@ def test_json_and_a_variable_that_is_set(cli: Cli) -> None:
     assert "hush" not in out
 
 
+def test_an_optional_reference(cli: Cli) -> None:
+    cli.stand_in()
+    cli.show({"A": {"reference": _BAD, "optional": True}})  # type: ignore[dict-item]
+    status, out, err = cli.run("secrets", "check")
+    assert (status, err.count("\n")) == (0, 1)
+    state = "skipped: the optional reference cannot be resolved"
+    assert out == f"try show: A: {_BAD}: {state}\n"
+
+
 def test_a_file_that_fails_comes_first(cli: Cli) -> None:
     cli.stand_in()
     cli.show({"A": _GOOD}, env_files=["vault:secret/deleted"])

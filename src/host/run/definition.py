@@ -10,7 +10,7 @@ from host.run.text import WORD_RULE, is_word
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, Self
 
     from host.run.argument_spec import Argument
     from host.run.projects import Project
@@ -132,7 +132,7 @@ class Definition:
             from host.run.requirements import read_requirements
 
             self.own_requires = read_requirements(fields, items)
-        self.secrets: dict[str, str] = _secrets(fields)
+        self.secrets: dict[str, SecretReference] = _secrets(fields)
         self.examples: tuple[dict[str, str], ...] = tuple(map(_example, fields.objects("examples")))
         self.confirm: str = fields.filled("confirm")
         effects = fields.one_of("effects", EFFECTS)
@@ -299,14 +299,40 @@ def _example(fields: Fields) -> dict[str, str]:
     return {"command": fields.text("command", True), "description": fields.text("description")}
 
 
-def _secrets(fields: Fields) -> dict[str, str]:
+class SecretReference(str):
+    """A reference in `secrets`; with `optional`, a run goes on if it cannot be resolved."""
+
+    __slots__ = ("optional",)
+
+    optional: bool
+
+    def __new__(cls, text: str, optional: bool = False) -> "Self":
+        made = super().__new__(cls, text)
+        made.optional = optional
+        return made
+
+
+def _secrets(fields: Fields) -> dict[str, SecretReference]:
     """Return the references in `secrets` by variable; each must have a scheme."""
-    found = fields.variables("secrets")
-    for name, text in found.items():
+    found: dict[str, SecretReference] = {}
+    for name, item in (fields.typed("secrets", dict, "an object of references") or {}).items():
+        key = f"secrets.{name}"
+        fields.check_variable("secrets", name)
+        if item is None:
+            continue
+        optional = False
+        if isinstance(item, dict):
+            inner = Fields(fields.path, item, key)
+            text, optional = inner.filled("reference", required=True), inner.flag("optional")
+        elif isinstance(item, str):
+            text = fields.clean(key, item)
+        else:
+            raise fields.wrong(key, "a reference or an object", item)
         scheme, colon, rest = text.partition(":")
         if not (colon and rest and is_word(scheme)):
             expected = 'expected a reference, such as "run:pass show deploy"'
-            raise fields.refused(f"secrets.{name}", expected)
+            raise fields.refused(key, expected)
+        found[name] = SecretReference(text, optional)
     return found
 
 

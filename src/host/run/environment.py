@@ -76,7 +76,7 @@ class SourceReader(Offers):
         They are added as values or, without `resolves`, as references. Raises SourceError.
         """
         definition = self.definition
-        found = {
+        found: dict[str, str] = {
             f"secrets.{name}": text
             for name, text in definition.secrets.items()
             if self.layers.get(name) is None

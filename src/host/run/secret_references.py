@@ -7,7 +7,7 @@ if a definition has `secrets`, or an item with a colon in `env_files`.
 import posix
 
 from host.errors import DefinitionError, HostError, Problem, SourceError
-from host.run import Record, is_there, join, read_regular
+from host.run import Record, from_system, is_there, join, read_regular
 from host.run.importing import complete_import_path, enter_plugin, load_reference
 from host.run.supervise import supervise, supervise_call
 from host.run.text import decode
@@ -47,6 +47,7 @@ def resolve(
     """Return the value of each reference by its key, such as `secrets.TOKEN`.
 
     If references fail, the last failure is raised as SourceError; its `others` has the other ones.
+    An optional reference that fails causes a warning, and its value is missing in the result.
     """
     found = _resolve(references, reader, definition)
     return {key: value for key, value in found.items() if isinstance(value, str)}
@@ -61,6 +62,8 @@ def _resolve(
     references: "Mapping[str, str]", reader: "Offers", definition: "Definition"
 ) -> "dict[str, Content]":
     calls = _calls(references, reader, definition)
+    if not calls:  # only optional references, of variables that are not set
+        return {}
     terminal = reader.may_ask and _has_terminal()
     seconds = limit_from(reader.layers.caller, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal])
     environ = reader.layers.environment()
@@ -70,16 +73,79 @@ def _resolve(
         found = supervise_call(lambda: providers.call_all(calls), limit, keeps_terminal=terminal)
     except (TimeoutError, ChildProcessError) as failure:
         found = dict.fromkeys(references, ("", str(failure)))
-    problems = [
-        Problem(definition.file, f"{references[key]}: {reason}", key=key)
-        for key, (_, reason) in found.items()
-        if reason
-    ]
+    problems = []
+    for key, (value, failure_reason) in found.items():
+        reference = references[key]
+        is_empty = value == "" and key != ENV_FILES
+        reason = failure_reason or ("its value is empty" if is_empty else "")
+        if not reason:
+            continue
+        problem = Problem(definition.file, f"{reference}: {reason}", key=key)
+        if is_optional(reference):
+            reader.report(problem)
+        else:
+            problems.append(problem)
     if problems:
         error = SourceError(problems[-1])
         error.others = tuple(problems[:-1])
         raise error
-    return {key: value for key, (value, _) in found.items()}
+    return {
+        key: value
+        for key, (value, reason) in found.items()
+        if not reason and (value or key == ENV_FILES)
+    }
+
+
+def is_optional(reference: str) -> bool:
+    """Return whether a run goes on without the value of a reference."""
+    return bool(getattr(reference, "optional", False))
+
+
+def _unset(text: str, reader: "Offers") -> list[str]:
+    """Return the variables in a reference that are not set and have no default."""
+    if "$" not in text:
+        return []
+    import re
+
+    from host.run.expand import expand
+
+    names: dict[str, None] = {}
+    expand(text, names.setdefault)
+    with_default = re.findall(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]", text)
+    return [
+        name
+        for name in names
+        if name not in with_default
+        and reader.layers.get(name) is None
+        and from_system(name) is None
+    ]
+
+
+def _expanded_words(
+    text: str, reader: "Offers", definition: "Definition", key: str
+) -> "list[str] | None":
+    """Return what follows the scheme of a reference; the words of a program after `run:`.
+
+    None stands for an optional reference with a variable that is not set. Raises SourceError.
+    """
+    scheme, _, rest = text.partition(":")
+    words = [rest]
+    if scheme == "run":
+        import shlex
+
+        try:
+            words = shlex.split(rest)
+        except ValueError as failure:
+            what = f"{text}: {str(failure).lower()}"
+            raise SourceError(Problem(definition.file, what, key=key)) from None
+    unset = [name for word in words for name in _unset(word, reader)]
+    if not unset:
+        return [reader.expanded(word, definition.file, key) for word in words]
+    problem = Problem(definition.file, f"{text}: ${unset[0]} is not set", key=key)
+    if not is_optional(text):
+        raise SourceError(problem)
+    reader.report(problem)
+    return None
 
 
 def _calls(
@@ -92,17 +158,10 @@ def _calls(
         providers[name] = (file_provider if is_file else provider, tuple(folders))
     calls: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, text in references.items():
-        scheme, _, rest = text.partition(":")
-        words = [rest]
-        if scheme == "run":
-            import shlex
-
-            try:
-                words = shlex.split(rest)
-            except ValueError as failure:
-                what = f"{text}: {str(failure).lower()}"
-                raise SourceError(Problem(definition.file, what, key=key)) from None
-        words = [reader.expanded(one, definition.file, key) for one in words]
+        scheme = text.partition(":")[0]
+        words = _expanded_words(text, reader, definition, key)
+        if words is None:
+            continue
         if scheme == "run":
             calls.setdefault(("run", (), *words), {})[key] = tuple(words)
         elif scheme == "file":

@@ -225,6 +225,36 @@ def test_a_command_with_sudo_takes_no_dangerous_name_from_a_mapping(of_plugins):
     assert 'must not set LD_PRELOAD for a command with "sudo"' in done.stderr
 
 
+OPTIONAL = {
+    "it fails": ("run:fail now", "fail ended with status 3: it is locked"),
+    "an empty value": ("run:true", "its value is empty"),
+    "an unset name": ("file:$NOT_SET/token", "$NOT_SET is not set"),
+    "an unset name in a program's words": ("run:give 'x $NOT_SET'", "$NOT_SET is not set"),
+}
+
+
+@pytest.mark.parametrize(("reference", "reason"), OPTIONAL.values(), ids=[*OPTIONAL])
+def test_an_optional_secret_warns_and_stays_unset(install, reference, reason):
+    secrets = {"TOKEN": reference, "OTHER": "run:give it"}
+    made = install(files(secrets))
+    done = made.run("a", "b", env=env(made))
+    text = f'{made.root}/commands/a/b/command.json: "secrets.TOKEN": {reference}: {reason}\n'
+    assert done.all == (1, "", f"cli: {text}")
+    secrets["TOKEN"] = {"reference": reference, "optional": True}
+    made.write({"commands/a/b/command.json": command(secrets=secrets)})
+    made.write({"commands/a/b/main.sh": 'echo "${TOKEN-unset}|$OTHER"\n'})
+    assert made.run("a", "b", env=env(made)).all == (0, "unset|it\n", f"cli: warning: {text}")
+
+
+def test_an_object_need_not_be_optional(install):
+    made = install(files({"TOKEN": {"reference": "run:give ${NOT_SET:-x}"}}))
+    assert made.run("a", "b", env=env(made)).all == (0, "x|\n", "")
+    made.write({"commands/a/b/command.json": command(secrets={"TOKEN": {"optional": True}})})
+    done = made.run("a", "b", env=env(made))
+    assert (done.status, done.stderr.count("\n")) == (1, 1)
+    assert '"secrets.TOKEN.reference": missing' in done.stderr
+
+
 def test_a_secret_counts_as_set_and_has_its_type(install):
     made = install(files({"TOKEN": "run:give x"}, required_envs=["TOKEN"]))
     assert made.run("a", "b", env=env(made)).stdout == "x|\n"

@@ -87,9 +87,8 @@ def _other_values(old: Definition, new: Definition) -> Iterator[Change]:
     for name in before.keys() & after.keys():
         if before[name] != after[name]:
             yield BREAKING, f"sets {name} to another value"
-    before, after = old.secrets, new.secrets
-    for name in before.keys() & after.keys():
-        if before[name] != after[name]:
+    for name in old.secrets.keys() & new.secrets.keys():
+        if old.secrets[name] != new.secrets[name]:
             yield BREAKING, f"takes the secret {name} from another reference"
     if old.entrypoint != new.entrypoint:
         yield BREAKING, f"now runs {new.entrypoint or 'nothing'}"
@@ -154,7 +153,9 @@ def _profile(definition: Definition) -> _Profile:
     }
     demands = {
         "needs the variable": definition.required_envs,
-        "needs the secret": facts.secrets(definition),
+        "needs the secret": [
+            name for name, reference in definition.secrets.items() if not reference.optional
+        ],
         "needs sudo on": definition.sudo_systems,
         "has the effect": _EFFECTS.get(definition.effects, ()),
         "asks for confirmation": [""] if definition.confirm else (),

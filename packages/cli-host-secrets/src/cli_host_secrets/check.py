@@ -79,7 +79,11 @@ def checked(program: Program, command: Command) -> Iterator[Finding]:
     for item in files:
         yield _finding(command, "env_files", item, "env_files", failures, general)
     for name, reference in definition.secrets.items():
-        if ranks and ranks.get(name) != _SECRETS:
+        is_missing = bool(ranks) and name not in ranks and reference.optional
+        if is_missing:
+            key = f"secrets.{name}"
+            yield _finding(command, name, reference, key, failures, general, is_missing=True)
+        elif ranks and ranks.get(name) != _SECRETS:
             reason = "another source sets the variable, so the reference is not resolved"
             yield Finding(command.words, name, reference, "skipped", reason)
         else:
@@ -93,8 +97,14 @@ def _finding(
     key: str,
     failures: dict[tuple[str, str], str],
     general: str,
+    *,
+    is_missing: bool = False,
 ) -> Finding:
-    if reason := general or failures.get((key, reference), ""):
+    reason = general or failures.get((key, reference), "")
+    if not reason and is_missing:
+        reason = "the optional reference cannot be resolved"
+        return Finding(command.words, name, reference, "skipped", reason)
+    if reason:
         return Finding(command.words, name, reference, "failed", reason)
     # A failing file ends the run before `secrets`; with other failing secrets, this one is good.
     is_after_failure = key != "env_files" and any(kind == "env_files" for kind, _ in failures)
