@@ -3,13 +3,14 @@
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 import host
 from builtin_plugins.administration import templates
-from builtin_plugins.io.files.atomic import is_real_dir, write_file
+from builtin_plugins.io.files.atomic import is_real_dir, remove_path, write_file
 from builtin_plugins.io.git import Git
 from host import UsageError, is_word
 from host.hook_marker import OWN_DISTRIBUTION
@@ -19,6 +20,7 @@ CLI_JSON, GITIGNORE = Path("core/cli.json"), Path(".gitignore")
 TEAM_SOURCE = "core/lib/.source"  # records SOURCE of `self init --from` (not for git repositories)
 HASHES = "core/lib/.shipped"  # the checksums of the shipped files, as sha256sum prints them
 
+_HASH_LINE = re.compile(r"[0-9a-f]{64}  \S")
 _GIT_SECONDS = 60.0  # time limit for `git ls-files`
 _SHIPPED = (  # an explicit list, because a checkout also contains other files
     *("commands/demo/category.json", "commands/demo/files", "commands/demo/hello"),
@@ -181,6 +183,30 @@ def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
     if lines and is_real_dir(os.path.dirname(path)) and Path(HASHES) not in _tracked(root):
         by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
         write_file(path, "".join(f"{one}\n" for one in by_path))
+
+
+def has_damaged_hashes(root: str) -> bool:
+    """Return whether the file with the checksums exists, but is not as it was written."""
+    path = Path(root, HASHES)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return os.path.lexists(path)
+    except (OSError, ValueError):
+        return True
+    lines = text.splitlines()
+    return not text.endswith("\n") or not all(map(_HASH_LINE.match, lines))
+
+
+def renew_hashes(root: str) -> None:
+    """Write the checksums again, and keep those that can be read. Raises OSError."""
+    kept = {line for line in _read_hashes(root) if _HASH_LINE.match(line)}
+    path = os.path.join(root, HASHES)
+    if os.path.lexists(path):
+        remove_path(path)
+    if kept:
+        write_file(path, "".join(f"{line}\n" for line in sorted(kept)))
+    _write_hashes(root, own_files(root))
 
 
 def _read_hashes(root: str) -> set[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from builtin_plugins.store.versions import STAGE
 from testing.installation import Made, Result, command
+from testing.plugin_sources import plugin_files, tar_of
 from testing.terminal import on_terminal
 
 Install = Callable[..., Made]
@@ -49,7 +50,7 @@ def test_one_that_is_well(install: Install) -> None:
         assert found.all == (
             0,
             "no problems in: installation, launcher, PATH, completion, programs, permissions, "
-            "settings, definitions, requirements, plugins, lock, projects, leftovers\n",
+            "settings, definitions, requirements, plugins, records, lock, projects, leftovers\n",
             "",
         )
 
@@ -443,3 +444,42 @@ def test_info_without_an_installation(install: Install, tmp_path: Path) -> None:
     assert json.loads(found.stdout)["counts"] is None
     made.write({"core/cli.json": "{}"})
     assert made.run("self", "info").status == 1
+
+
+DAMAGED = ["{", "[]", "\x00"]
+
+
+def records_of(made: Made) -> dict[str, str]:
+    """Return the findings of the check, each with its remedy."""
+    rows = json.loads(made.run("self", "doctor", "--format", "json").stdout)["findings"]
+    return {row["message"]: row["remedy"] for row in rows if row["check"] == "records"}
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_damaged_records_are_found(install: Install, tmp_path: Path, content: str) -> None:
+    made = install()
+    new = tmp_path / "new"
+    assert made.run("self", "init", str(new), "--name", "acme").status == 0
+    made = Made(new, new / "core/acme", made.home)
+    packed = tmp_path / "packed.tar.gz"
+    packed.write_bytes(tar_of(plugin_files("demo2/hi")))
+    assert made.run("self", "plugin", "add", str(packed)).status == 0
+    assert records_of(made) == {}
+    trusted = made.home / ".local/state/cli-host/trusted.json"
+    trusted.parent.mkdir(parents=True)
+    [entry] = (new / "plugins/.versions/packed").glob("*/entry.json")
+    shipped = new / "core/lib/.shipped"
+    for path in (trusted, entry, shipped):
+        path.write_text(content)
+    found = records_of(made)
+    assert len(found) == 3
+    [first, second, third] = found
+    assert str(trusted) in first
+    assert second == f"{entry}: is damaged or missing"
+    assert third == f"{shipped}: is damaged"
+    pasted = made.run("-c", found[second], executable=Path("/bin/bash"))
+    assert (pasted.status, entry.is_file(), "packed" in entry.read_text()) == (0, True, True)
+    made.run("self", "doctor", "--fix")
+    assert "core/lib/os.sh" in shipped.read_text()
+    trusted.unlink()
+    assert records_of(made) == {}

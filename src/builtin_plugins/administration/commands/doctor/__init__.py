@@ -174,6 +174,7 @@ _CHECKS: dict[str, Callable[[Subject], Iterator[Finding]]] = {
     "definitions": installation.definitions,
     "requirements": requirements,
     "plugins": installation.plugins,
+    "records": installation.records,
     "lock": installation.lock,
     "projects": installation.projects,
     "leftovers": installation.leftovers,

@@ -12,9 +12,21 @@ from builtin_plugins.administration.pages import Finding
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
-from builtin_plugins.administration.program.shipped_files import own_files, renew
+from builtin_plugins.administration.program.shipped_files import (
+    HASHES,
+    has_damaged_hashes,
+    own_files,
+    renew,
+    renew_hashes,
+)
 from builtin_plugins.io.files.atomic import remove_path
-from builtin_plugins.plugins_folder.registry import REGISTRY, effective_registry, registry_path
+from builtin_plugins.plugins_folder.directory import ENTRY_FILE, read_kept_entry, store_of
+from builtin_plugins.plugins_folder.registry import (
+    LOCAL,
+    REGISTRY,
+    effective_registry,
+    registry_path,
+)
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
 from host import HostError, Problem, find_program, version_problem
@@ -23,7 +35,7 @@ from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
 from host.run.settings import capture_settings
-from host.run.trust import is_trusted
+from host.run.trust import is_trusted, read_trusted, trusted_file
 
 _UNREAD_SETTINGS = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
@@ -126,7 +138,7 @@ def plugins(subject: Subject) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are missing."""
     call = f"{subject.call} self plugin"
     for plugin in subject.lock.plugins.values():
-        if plugin.broken and plugin.name == REGISTRY:
+        if plugin.broken and plugin.name in (REGISTRY, LOCAL):
             yield finding(plugin.broken, "fix this file")
         elif plugin.broken:
             text = f"plugin {plugin.full_name} is broken: {plugin.broken}"
@@ -136,6 +148,28 @@ def plugins(subject: Subject) -> Iterator[Finding]:
             back = "put them back" if entry.is_users_directory or entry.dev else f"{call} sync"
             remedy = f"{back}, or: {call} remove {entry.name}"
             yield finding(f"the files of plugin {entry.name} are missing", remedy)
+
+
+def records(subject: Subject) -> Iterator[Finding]:
+    """Yield the damaged files in which the program records trust, versions and checksums."""
+    trusted = trusted_file(subject.environ)
+    try:
+        read_trusted(subject.environ)
+    except HostError as error:
+        yield finding(error.what, error.remedy or f"rm {shlex.quote(trusted)}")
+    for entry in effective_registry(subject.plugins_dir).entries.values():
+        store = store_of(subject.plugins_dir, entry.name)
+        for version in dict.fromkeys(filter(None, (entry.version_dir, *entry.versions))):
+            path = store.path(version)
+            if os.path.isdir(path) and read_kept_entry(path) is None:
+                remedy = f"rm -r {shlex.quote(path)}"
+                if version == entry.version_dir:
+                    remedy += f" && {subject.call} self plugin sync"
+                yield finding(f"{path}/{ENTRY_FILE}: is damaged or missing", remedy)
+    hashes = os.path.join(subject.layout.root, HASHES)
+    if has_damaged_hashes(subject.layout.root):
+        fix = partial(renew_hashes, subject.layout.root)
+        yield finding(f"{hashes}: is damaged", f"{subject.call} self doctor --fix", fix)
 
 
 def lock(subject: Subject) -> Iterator[Finding]:
