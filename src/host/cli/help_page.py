@@ -48,7 +48,7 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     page.section("Folders on PATH", definition.path_folders)
     page.table("Requires", [(str(one), one.hint) for one in definition.requires])
     page.table("Secrets", list(definition.secrets.items()))
-    page.section("Aliases", definition.aliases)
+    page.section("Aliases", [name for name in definition.aliases if name != found.words[-1]])
     examples = [_example(session.program, found.words, one) for one in definition.examples]
     page.table("Examples", examples)
     if variables:

@@ -343,6 +343,8 @@ def test_what_is_declared_in_pages_and_listings(install: Install) -> None:
         "pattern": None,
         "secret": False,
         "effects": None,
+        "passthrough": False,
+        "hidden": False,
     }
     assert (row["args"][0]["type"], row["args"][3]["type"]) == (None, "string")
 

@@ -12,8 +12,17 @@ _MOST_READ = 64 * 1024  # bytes of a launcher that is a script
 _WORD = re.compile(rb"[A-Za-z0-9_.+/-]+")
 _BIG_ENDIAN = 2
 # Names of processors by `e_machine` in the ELF header.
-_NAMES = {3: "i386", 8: "mips", 21: "ppc64", 22: "s390", 40: "arm", 62: "x86_64", 183: "aarch64"}
-_NAMES |= {243: "riscv64", 258: "loongarch64"}
+_NAMES = {
+    3: "i386",
+    8: "mips",
+    21: "ppc64",
+    22: "s390",
+    40: "arm",
+    62: "x86_64",
+    183: "aarch64",
+    243: "riscv64",
+    258: "loongarch64",
+}
 _ALSO_RUNS = {62: (3,), 183: (40,)}  # 32-bit programs that a 64-bit processor may run
 
 
