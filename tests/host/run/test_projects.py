@@ -415,6 +415,18 @@ def test_a_change_shows_its_new_text_and_only_that_is_remembered(shop: Shop) -> 
     assert shop.run("db", "drop").status == 1
 
 
+def test_a_tag_with_an_effect_is_part_of_what_is_trusted(shop: Shop) -> None:
+    tags = "# @describe Build it\n# @raycast.icon x\n# @arg stage[dev|prod]\n"
+    script = f"#!/bin/bash\n{tags}echo ran\n"
+    shop.write({".cli/commands/build": script})
+    shop.trust()
+    shop.write({".cli/commands/build": script.replace("icon x", "icon y").replace("ran", "run")})
+    assert shop.run("build", "dev").all == (0, "run\n", "")
+    shop.write({".cli/commands/build": script.replace("|prod", "|prod|test")})
+    changed = "has changed since it was trusted"
+    assert shop.run("build", "dev").all == shop.refusal("build", changed)
+
+
 def test_control_characters_in_a_project_are_shown_escaped(shop: Shop) -> None:
     shop.write({".cli/project.json": {"name": "a\x1b[31mb\nc"}})
     _, shown = answered(shop, "n", "build")
