@@ -29,6 +29,7 @@ _TEXTS: dict[str, tuple[str, str, str]] = {}  # title, address and first sentenc
 _LINK = re.compile(r"(\]\()(?![a-z]+:|#)([^)#\s]*)(#[^)\s]*)?\)")
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _SHOWN = re.compile(r'<div class="language-console highlight">')
+_CELL = re.compile(r"<td.*?</td>", re.DOTALL)
 _ROWS = re.compile("^(?:Categories|Commands):$", re.MULTILINE)
 _SKIPPED = re.compile(
     r"^---\n.*?^---$|^```.*?^```$|^<.*?>$|^#.*?$|^[|>!-].*?$", re.MULTILINE | re.DOTALL
@@ -104,12 +105,14 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Make the copy button of a console block copy only commands, not prompts and outputs."""
+    """Make the copy button of a console block copy only commands, and show pipes in tables."""
     sessions = iter(_CONSOLE.findall(page.markdown or ""))
 
     def copied(found: re.Match[str]) -> str:
         return f'{found[0][:-1]} data-copy="{escape(commands_of(next(sessions)))}">'
 
+    # GitHub needs a backslash before a pipe in a table, and Markdown for Python shows it in code.
+    html = _CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)
     return _SHOWN.sub(copied, html)
 
 

@@ -185,6 +185,14 @@ def test_the_copy_button_gives_what_a_reader_types(site: Path) -> None:
     assert "EOF" in lines
 
 
+def test_pipes_in_tables_have_no_backslash(site: Path) -> None:
+    text = (site / "reference.html").read_text()
+    assert "<code>cli self completion bash|zsh|fish" in text
+    for page in site.rglob("*.html"):
+        for cell in re.findall(r"<td.*?</td>", page.read_text(), re.DOTALL):
+            assert "\\|" not in cell, (page.name, cell)
+
+
 def test_llms_txt_lists_every_page_with_a_sentence(site: Path) -> None:
     text = (site / "llms.txt").read_text()
     listed = re.findall(r"^- \[.+\]\((.+)\): \S.*\S$", text, re.MULTILINE)
