@@ -9,7 +9,7 @@ from pathlib import Path
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from host.keys import FILES, OBJECTS, keys_of, words_of
+from host.keys import ALTERNATIVES, FILES, OBJECTS, keys_of, words_of
 
 _KEYS = Path(__file__).parents[2] / "release" / "keys.py"
 _PAGE = "formats.md"
@@ -46,7 +46,9 @@ def _objects(kind: str, inside: str) -> Iterator[tuple[str, str]]:
         return  # they are in the section of that file
     for key in keys_of(kind).values():
         alone, items = words_of(key.type)
-        for word in (*alone, *items):
+        values = [word.removeprefix("object of ").removesuffix("s") for word in alone]
+        others = [kind for value in values for kind in ALTERNATIVES.get(value, ())]
+        for word in (*alone, *items, *others):
             if word in OBJECTS:
                 place = f"{inside}{key.name}"
                 yield place, word

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from builtin_plugins.administration.plugins.team_catalogue import parse_catalogu
 from builtin_plugins.plugins_folder.directory import read_plugin
 from builtin_plugins.plugins_folder.registry import Entry, read_registry
 from host import HostError, PluginError
-from host.keys import FILES, OBJECTS, PATTERNS, keys_of, words_of
+from host.keys import ALTERNATIVES, FILES, OBJECTS, PATTERNS, keys_of, words_of
 from host.run.definition import read_definition
 from host.run.installation import read_config
 from host.run.json_file import Fields
@@ -69,7 +69,11 @@ VALID: dict[str, Any] = {
     "number": 1,
     "integer": 1,
     "object of values": {"A": "x", "B": 1, "C": True, "D": None},
-    "object of references": {"A": "run:pass show a", "B": None},
+    "object of secrets": {
+        "A": "run:pass show a",
+        "B": None,
+        "C": {"reference": "run:pass show c", "optional": True},
+    },
     "argument name": "files",
     "condition": {"command": "jq"},
     "folder": ".",
@@ -122,6 +126,12 @@ def object_with(kind: str, /, **values: Any) -> dict[str, Any]:
     return made
 
 
+def values_of(words: Sequence[str]) -> list[str]:
+    """Return the kinds of values in types such as "object of secrets"."""
+    names = [word.removeprefix("object of ").removesuffix("s") for word in words]
+    return [kind for name in names for kind in ALTERNATIVES.get(name, ())]
+
+
 def file_with(kind: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return a kind of file that can have such an object, and a file's content with it."""
     if kind in FILES:
@@ -133,6 +143,8 @@ def file_with(kind: str, value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
                 return file_with(owner, object_with(owner, **{key.name: value}))
             if kind in items:
                 return file_with(owner, object_with(owner, **{key.name: [value]}))
+            if kind in values_of(alone):
+                return file_with(owner, object_with(owner, **{key.name: {"A": value}}))
     raise AssertionError(kind)
 
 
@@ -199,9 +211,13 @@ def test_each_key_that_a_reader_looks_up_is_in_the_table(
 
 def kind_at(kind: str, place: str) -> str:
     """Return the kind of object at a place such as "args.choices."."""
-    for name in filter(None, place.split(".")):
-        alone, items = words_of(keys_of(kind)[name].type)
-        [kind] = [word for word in (*alone, *items) if word in OBJECTS]
+    names = [*filter(None, place.split("."))]
+    while names:
+        alone, items = words_of(keys_of(kind)[names.pop(0)].type)
+        values = values_of(alone)
+        if values:
+            names.pop(0)  # the name of a variable
+        [kind] = [word for word in (*alone, *items, *values) if word in OBJECTS]
     return kind
 
 
