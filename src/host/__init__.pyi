@@ -54,5 +54,6 @@ from host.secrets import is_hidden_everywhere as is_hidden_everywhere
 from host.secrets import is_secret as is_secret
 from host.secrets import masked as masked
 from host.secrets import masked_text as masked_text
+from host.supervised.recorded import RecordedRun as RecordedRun
 from host.text_width import width_of as width_of
 from host.text_width import wrap as wrap

@@ -6,7 +6,7 @@ import glob
 import os
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from host.cli.contents import command_of
@@ -23,6 +23,10 @@ from host.run.plan import find_named
 from host.run.process import ASSUME_YES, FRAMEWORK_NAMES, INNER_RUN, NO_INPUT, RUN, is_told
 from host.run.questions import can_ask
 from host.run.text import Messages, allows_questions, is_on
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.supervised.recorded import RecordedRun
 
 
 class Program:
@@ -238,6 +242,33 @@ class Program:
     def masked_arguments(self, command: Command, args: Sequence[str]) -> list[str]:
         """Return `args` for display, with `********` in place of secret values."""
         return masked_words(command.definition.all_args, args)
+
+    def record(
+        self,
+        words: Sequence[str],
+        args: Sequence[str] = (),
+        *,
+        origin: str,
+        client: Mapping[str, str] | None = None,
+        secrets: Collection[str] = (),
+    ) -> RecordedRun:
+        """Write the start of a run to the history, for a caller that runs the command itself.
+
+        A server for assistants and a run on many hosts record their runs in this way. `origin` is
+        what `self history --origin` selects, such as "mcp". `client` has facts about who asked for
+        the run. Secret arguments are masked, and so are all values of the command's secret
+        variables and of `secrets`; add those that only the caller knows. If cli.json has
+        `"record": false`, nothing is written. A history that cannot be written is a warning.
+        Raises UsageError if `words` name no command::
+
+            recorded = program.record(words, args, origin="mcp", client={"name": "Editor"})
+            done = program.run(words, args, environ=recorded.environment())
+            recorded.finish(done.returncode)
+        """
+        from host.supervised.recorded import RecordedRun  # few commands record runs of others
+
+        command = self.find(words)
+        return RecordedRun(self._session, command, args, origin, client or {}, secrets)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
         arguments, caller = command.definition.args, self._session.caller

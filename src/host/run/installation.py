@@ -248,7 +248,7 @@ class OpenInstallation:
             for name, text in values.items()
         ]
         folders = [_escaped(folder) for folder in added]
-        recorded = environ.get(RECORDED, "")
+        recorded = environ.get(RECORDED, "").partition(":")[0]
         if RUN in environ and not recorded:
             from host.run.nested import outer_id
 

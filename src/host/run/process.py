@@ -19,7 +19,9 @@ ASSUME_YES = "assume_yes"  # a switch of `python_exec`: the user agreed, with --
 NO_INPUT = "no_input"  # --no-input or CLI_NO_INPUT forbids questions
 INNER_RUN = "inner_run"  # the run is inside another run
 RECORD = "CLI_RECORD"  # if the caller sets it to 1, any run is recorded
-RECORDED = "CLI_RECORDED"  # the id of this run, if its caller has recorded it already
+RECORDED = (
+    "CLI_RECORDED"  # ID:ORIGIN:CLIENT, if the caller records this run: see `recorded_variable`
+)
 FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_variables`
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),

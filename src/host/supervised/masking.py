@@ -7,9 +7,11 @@ from host.secrets import declared_secrets, is_secret, masked_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from host.run.plan import Run
+
+MASK = "********"
 
 
 def secret_values(run: Run) -> set[str]:
@@ -27,23 +29,21 @@ def secret_values(run: Run) -> set[str]:
     return secret - {""}
 
 
-def masked_arguments(run: Run) -> Sequence[str]:
-    """Return the arguments with `********` in place of secrets."""
-    if not run.arguments:
+def masked_arguments(run: Run, arguments: Sequence[str], secrets: Collection[str]) -> Sequence[str]:
+    """Return the arguments of a run with `********` in place of `secrets` and secret arguments."""
+    if not arguments:
         return ()
-    arguments = run.arguments
     if any(argument.secret for argument in run.definition.all_args):
         from host.cli.prompt import masked_words  # needed by few commands
 
         arguments = masked_words(run.definition.all_args, arguments)
-    values = secret_values(run)
-    return [masked_line(argument, values) for argument in arguments]
+    return [masked_line(argument, secrets) for argument in arguments]
 
 
-def masked_output(output: bytes, run: Run) -> str:
-    """Return the end of an output with `********` in place of secrets.
+def masked_output(output: bytes, secrets: Collection[str]) -> str:
+    """Return the end of an output with `********` in place of `secrets`.
 
     Secrets are masked before the end is cut off, so that no part of one remains at the cut.
     """
-    text = masked_line(output.decode("utf-8", "replace"), secret_values(run))
+    text = masked_line(output.decode("utf-8", "replace"), secrets)
     return text.encode()[-KEPT_BYTES:].decode("utf-8", "ignore")

@@ -14,7 +14,7 @@ from host.run.installation import xdg_home
 from host.run.process import RECORD, RECORDED, RUN
 from host.run.supervision import OUTPUT, WAIT
 from host.run.text import is_on
-from host.supervised.masking import masked_arguments, masked_output
+from host.supervised.masking import masked_arguments, masked_output, secret_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,17 +53,21 @@ def demands_of(run: "Run") -> "Demands | None":
     """Return what a run asks of its parent, or None for an ordinary run."""
     supervision = run.supervision
     environ = run.installation.environ
-    of_installation = run.installation.config.supervision
-    is_recorded = bool(supervision.record)
-    if is_on(environ.get(RECORD)) and not (of_installation and of_installation.record is False):
-        is_recorded = True
-    if RECORDED in environ:
-        is_recorded = False
+    is_recorded = records(run, is_asked=is_on(environ.get(RECORD))) and RECORDED not in environ
     after = [call for call in run.catalog.lock.after_runs if call.serves(run.words)]
     if not (is_recorded or supervision.seconds or supervision.exclusive or after):
         return None
     output = is_recorded and supervision.record == OUTPUT
     return Demands(is_recorded, output, supervision.seconds, supervision.exclusive, after)
+
+
+def records(run: "Run", *, is_asked: bool) -> bool:
+    """Return whether a run is recorded. `is_asked` says whether its caller asks for it."""
+    if run.supervision.record:
+        return True
+    of_installation = run.installation.config.supervision
+    is_forbidden = bool(of_installation and of_installation.record is False)
+    return is_asked and not is_forbidden
 
 
 def start_supervised(
@@ -82,7 +86,7 @@ def start_supervised(
         raise execute(replacement)
     from host.run.watched_run import leave_like, run_watched
 
-    spool = _Spool(run, messages) if demands.record else None
+    spool = Spool(run, messages) if demands.record else None
     kept = () if descriptor is None else (descriptor,)
     output = None
     if demands.output:
@@ -115,7 +119,7 @@ def start_supervised(
     return leave_like(ending)
 
 
-class _Spool:
+class Spool:
     """The spool file of the history; an error is reported once and never stops a run."""
 
     def __init__(self, run: "Run", messages: "Messages") -> None:
@@ -137,23 +141,30 @@ class _Spool:
 
 def started_run(run: "Run") -> "StartedRun":
     """Return what the history knows of a run that starts now."""
-    from host.run.history import StartedRun, new_id, origin_of, user_name, utc_time
+    from host.run.history import NO_CLIENT, StartedRun, new_id, origin_of, user_name, utc_time
     from host.run.text import is_ci
 
     environ = run.installation.environ
+    if RECORDED in environ:
+        from host.supervised.recorded_variable import parts_of
+
+        run_id, origin, client = parts_of(environ[RECORDED])
+    else:
+        run_id, origin, client = "", "", NO_CLIENT
     return StartedRun(
-        id=new_id(),
+        id=run_id or new_id(),
         start=utc_time(time.time()),
         words=run.words,
-        arguments=masked_arguments(run),
+        arguments=masked_arguments(run, run.arguments, secret_values(run)),
         directory=_current_directory(),
         user=user_name(),
         host=posix.uname().nodename,
         version=run.installation.config.version,
         plugin=run.plugin,
-        origin=origin_of(is_ci(environ)),
+        origin=origin or origin_of(is_ci(environ)),
         outer=_outer_id(environ),
         process=posix.getpid(),
+        client=client,
     )
 
 
@@ -168,7 +179,7 @@ def _outer_id(environ: "Mapping[str, str]") -> str:
 def _ended(started: "StartedRun", ending: "CommandEnding", run: "Run") -> "EndedRun":
     from host.run.history import EndedRun
 
-    output = masked_output(ending.output, run) if ending.output else ""
+    output = masked_output(ending.output, secret_values(run)) if ending.output else ""
     return EndedRun(started.id, round(ending.seconds, 3), ending.status, ending.signal, output)
 
 

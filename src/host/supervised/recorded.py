@@ -1,0 +1,136 @@
+"""Runs that their callers record: a server for assistants, for example, or a run on many hosts."""
+
+from __future__ import annotations
+
+import time
+
+from host.errors import HostError
+from host.run.history import EndedRun
+from host.run.plan import Run
+from host.run.process import RECORDED
+from host.run.supervision import OUTPUT
+from host.secrets import masked_line
+from host.supervised.masking import MASK, masked_arguments, masked_output, secret_values
+from host.supervised.recorded_variable import variable_of
+from host.supervised.start import Spool, records, started_run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from host.cli.session import Session
+    from host.listing_records import Command
+
+_LONGEST_FACT = 200  # characters of each fact about a client, because the client chooses them
+_SIGNALLED = 128  # plus the signal is the status that a shell shows
+
+
+class RecordedRun:
+    """A run that its caller writes to the history: see `Program.record`.
+
+    `id` is that of the run in the history, or "" if cli.json has `"record": false`.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        command: Command,
+        arguments: Sequence[str],
+        origin: str,
+        client: Mapping[str, str],
+        secrets: Collection[str],
+    ) -> None:
+        self._run = Run(
+            command.words,
+            command.definition,
+            session.installation,
+            session.catalog,
+            session.messages.warn,
+            session.caller,
+            session.program,
+            plugin=command.plugin,
+        )
+        self._environ = session.environ
+        self._origin = origin
+        self._client = {name: _cleaned(fact) for name, fact in client.items()}
+        self._spool: Spool | None = None
+        self._began = time.monotonic()
+        self.id: str = ""
+        if not records(self._run, is_asked=True):
+            return
+        self._secrets = set(secrets)
+        self._knows_secrets = self._read_secrets()
+        if self._knows_secrets:
+            shown = masked_arguments(self._run, arguments, self._secrets)
+        else:
+            shown = [MASK for _ in arguments]
+        started = started_run(self._run)
+        started = started.replaced(arguments=shown, origin=origin, client=self._client)
+        self.id = started.id
+        self._spool = Spool(self._run, session.messages)
+        self._spool.append(started)
+
+    def _read_secrets(self) -> bool:
+        """Add the values of the command's secret variables; return whether they are known."""
+        try:
+            self._run.check_trust()
+            self._run.read_variables()
+        except HostError:
+            return False  # the command cannot run, and says why when it is started
+        self._secrets |= secret_values(self._run)
+        return True
+
+    def environment(self, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Return the environment for the command, so that its run is not recorded again.
+
+        It begins with `environ`, by default the environment of the caller. The hook `after_run` of
+        the run gets the id, the origin and the client from it.
+        """
+        given = dict(self._environ if environ is None else environ)
+        if self.id:
+            given[RECORDED] = variable_of(self.id, self._origin, self._client)
+        return given
+
+    def finish(
+        self,
+        status: int,
+        *,
+        hosts: Sequence[Mapping[str, str | int | float | None]] = (),
+        output: str = "",
+    ) -> None:
+        """Write the end of the run to the history. Only the first call has an effect.
+
+        `status` is a `returncode` of `subprocess`: if a signal ended the run, its negative number.
+        `hosts` has the result of each host. The last 64 KiB of `output` are kept, but only if the
+        command has `"record": "output"`. Secrets are masked in both.
+        """
+        if self._spool is None:
+            return
+        signal = max(-status, 0)
+        kept = ""
+        if output and self._knows_secrets and self._run.supervision.record == OUTPUT:
+            kept = masked_output(output.encode("utf-8", "replace"), self._secrets)
+        ended = EndedRun(
+            self.id,
+            round(time.monotonic() - self._began, 3),
+            _SIGNALLED + signal if signal else status,
+            signal,
+            kept,
+            [self._masked_result(result) for result in hosts],
+        )
+        self._spool.append(ended)
+        self._spool = None
+
+    def _masked_result(
+        self, result: Mapping[str, str | int | float | None]
+    ) -> dict[str, str | int | float | None]:
+        masked: dict[str, str | int | float | None] = {}
+        for name, value in result.items():
+            masked[name] = masked_line(value, self._secrets) if isinstance(value, str) else value
+        return masked
+
+
+def _cleaned(fact: str) -> str:
+    """Return a fact about a client as text that fits into a variable: no NUL, valid UTF-8."""
+    valid = fact.encode("utf-8", "replace").decode()
+    return valid.replace("\0", "")[:_LONGEST_FACT]

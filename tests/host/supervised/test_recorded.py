@@ -1,0 +1,138 @@
+"""`Program.record`: a caller writes a run to the history, and the run is not recorded again."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from host import Program, RecordedRun, UsageError
+from testing.installation import CLI, Made, command
+
+CLIENT = {"name": "Editor", "version": "1.0, beta:2", "tool": "a=b\0"}
+ARGUMENTS = ["x", "in hunter2", "--pin", "4711"]
+
+
+@pytest.fixture
+def made(install: Callable[..., Made]) -> Made:
+    return install(
+        {
+            "commands/app/ship/command.json": command(
+                record="output",
+                envs={"APP_TOKEN": "hunter2"},
+                args=[{"name": "words..."}, {"name": "--pin", "value": "PIN", "secret": True}],
+            ),
+            "commands/app/ship/main.sh": "#!/bin/bash\ncli log note\nexit 3\n",
+            "commands/log/note": '#!/bin/bash\n# /// command\n# {"record": true}\n# ///\n',
+            "commands/plain": '#!/bin/bash\necho "${CLI_RECORDED-unset}"\n',
+        }
+    )
+
+
+def program_of(made: Made) -> Program:
+    path = f"{made.root}/core:{os.environ['PATH']}"
+    return Program.at(made.root, {**os.environ, "HOME": str(made.home), "PATH": path})
+
+
+def history(made: Made, *options: str) -> list[dict[str, Any]]:
+    shown = made.run("self", "history", *options, "--format", "json")
+    assert (shown.status, shown.stderr) == (0, "")
+    runs: list[dict[str, Any]] = json.loads(shown.stdout)["runs"]
+    return runs
+
+
+def ship(made: Made, **options: Any) -> tuple[Program, RecordedRun]:
+    program = program_of(made)
+    return program, program.record(("app", "ship"), ARGUMENTS, origin="mcp", **options)
+
+
+def test_a_run_is_recorded_once(made: Made) -> None:
+    program, recorded = ship(made, client=CLIENT, secrets=["s3cr3t"])
+    [running] = history(made, "--running")
+    assert (running["id"], running["status"]) == (recorded.id, None)
+    done = program.run(("app", "ship"), ARGUMENTS, environ=recorded.environment())
+    hosts = [{"host": "web1", "status": 3, "reason": "no s3cr3t", "seconds": 0.5}]
+    recorded.finish(done.returncode, hosts=hosts, output="hunter2 s3cr3t end")
+    recorded.finish(0)
+    inner, outer = history(made)
+    assert (inner["words"], inner["outer"]) == (["log", "note"], recorded.id)
+    assert (outer["words"], outer["status"], outer["signal"]) == (["app", "ship"], 3, 0)
+    assert outer["arguments"] == ["x", "in ********", "--pin", "********"]
+    assert (outer["origin"], outer["client"]) == ("mcp", {**CLIENT, "tool": "a=b"})
+    assert outer["hosts"] == [{**hosts[0], "reason": "no ********"}]
+    assert outer["output"] == "******** ******** end"
+    for file in made.home.rglob("cli-host/history/*"):
+        for secret in (b"hunter2", b"4711", b"s3cr3t"):
+            assert secret not in file.read_bytes()
+
+
+def test_a_signal_and_output_that_is_not_kept(made: Made) -> None:
+    recorded = program_of(made).record(("plain",), origin="fleet")
+    recorded.finish(-15, output="text")
+    [run] = history(made, "--origin", "fleet")
+    assert (run["status"], run["signal"], run["output"]) == (143, 15, "")
+
+
+def test_nothing_is_recorded_if_cli_json_forbids_it(made: Made) -> None:
+    made.write({"core/cli.json": {**CLI, "record": False}})
+    program = program_of(made)
+    recorded = program.record(("plain",), origin="mcp")
+    done = program.run(
+        ("plain",), environ=recorded.environment(), capture_output=True, text=True, check=True
+    )
+    recorded.finish(0)
+    assert (recorded.id, done.stdout) == ("", "unset\n")
+    assert history(made) == []
+
+
+def test_the_command_does_not_see_who_recorded_it(made: Made) -> None:
+    program = program_of(made)
+    recorded = program.record(("plain",), origin="mcp")
+    environ = recorded.environment({"PATH": os.environ["PATH"], "HOME": str(made.home)})
+    done = program.run(("plain",), environ=environ, capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("unset\n", "")
+
+
+def test_no_argument_is_recorded_if_the_secrets_are_unknown(made: Made) -> None:
+    made.write({"config/settings.conf": "exit 1\n"})
+    program = program_of(made)
+    program.record(("plain",), ["hunter2"], origin="mcp").finish(1, output="hunter2")
+    [run] = history(made)
+    assert (run["arguments"], run["status"]) == (["********"], 1)
+
+
+def test_unknown_words(made: Made) -> None:
+    with pytest.raises(UsageError, match="unknown command"):
+        program_of(made).record(("app", "shpi"), origin="mcp")
+    assert history(made) == []
+
+
+def test_a_history_that_cannot_be_written_is_a_warning(
+    made: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (made.home / ".local").write_text("no directory")
+    recorded = program_of(made).record(("plain",), origin="mcp")
+    recorded.finish(0)
+    [warning] = capfd.readouterr().err.splitlines()
+    assert "warning: the run is not recorded: " in warning
+
+
+def test_after_run_gets_the_id_the_origin_and_the_client(made: Made) -> None:
+    hooks = """
+from host import AfterRun, hookimpl
+
+@hookimpl
+def after_run(installation):
+    yield AfterRun("report", "pprint:pprint", words=("plain",))
+"""
+    made.write({"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}})
+    made.write({"plugins/reporter/hooks.py": hooks.replace("pprint:pprint", "pprint:pprint")})
+    program = program_of(made)
+    recorded = program.record(("plain",), origin="mcp", client=CLIENT)
+    done = program.run(("plain",), environ=recorded.environment(), capture_output=True, text=True)
+    recorded.finish(done.returncode)
+    for text in (recorded.id, "'mcp'", "1.0, beta:2"):
+        assert text in done.stderr
