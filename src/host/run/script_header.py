@@ -22,7 +22,8 @@ SUB, ARGC, MISE, USAGE = "sub", "argc", "mise", "usage"  # dialects; others are 
 
 # A line of the header: its kind and its text.
 COMMENT = "comment"
-LATE = "late comment"  # after a line such as `set -e`; only its tags count
+LOCAL = "local comment"  # about the code below it; only its tags count
+LATE = "late comment"  # after a line such as `set -e`; only the tags of other tools count
 DOCSTRING = "docstring"
 GAP = "gap"  # an empty line of the file
 CODE = "code"
@@ -30,7 +31,7 @@ CODE = "code"
 _DIRECTIVES = (  # beginnings of comments for programs, not for people
     *("!", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "/usr/bin/", "/bin/"),
     *("eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:", "@ts-", "prettier-"),
-    *("frozen_string", "mise ", "[mise]", "[usage]", "region ", "endregion"),
+    *("frozen_string", "[mise]"),
 )
 _LICENCE = (
     "copyright",
@@ -41,16 +42,17 @@ _LICENCE = (
     "licence",
     "this program is free software",
 )
-_WORDS = {"USAGE": USAGE, "[USAGE]": USAGE, "MISE": MISE, "[MISE]": MISE, "mise": MISE}
+_WORDS = {"[USAGE]": USAGE, "[MISE]": MISE, "MISE": MISE, "mise": MISE}
 _SUMMARIES = ("summary", "description")
 _SUB_TAGS = (*_SUMMARIES, "usage", "help")
 _OVER_LINES = ("arg", "option", "flag", "env")  # tags that the next lines describe further
 _ABOUT_THE_FILE = (  # beginnings of lines about the file, not about what it does
     *("author:", "authors:", "date:", "version:", "created:", "updated:", "maintainer:", "source:"),
-    *("filename:", "file:", "script:", "name:", "todo", "fixme", "xxx", "@author", "see also"),
-    *("title:", "dependency", "dependencies", "install via", "note:", "requirements:"),
-    *("by:", "url:", "link:", "website:", "homepage:", "repository:", "credit", "thanks to"),
+    *("filename:", "file:", "script:", "name:", "title:", "by:", "url:", "link:", "website:"),
+    *("homepage:", "repository:", "credit:", "credits:", "thanks to ", "see also", "note:"),
+    *("dependency:", "dependencies:", "requirements:", "install via "),
 )
+_REMINDERS = ("TODO", "FIXME", "XXX")
 _ORIGINS = (  # beginnings of lines that are not prose if they have an address
     *("based ", "stolen ", "inspired ", "adapted ", "taken ", "modified ", "borrowed ", "from "),
     *("code modified ", "created ", "originally ", "see ", "source ", "via ", "docs "),
@@ -87,7 +89,7 @@ class Header:
             kind, text = rows[index]
             index += 1
             tag = tag_of(text)
-            if tag is None:
+            if tag is None or (kind == LATE and tag[0] == SUB):
                 self._read_text(kind, text)
                 continue
             self._in_licence = False
@@ -112,7 +114,7 @@ class Header:
             self.tags[-1] = (dialect, name, f"{value} {bare}".strip())
             return
         self._owner = ""
-        if kind == LATE:
+        if kind in (LOCAL, LATE):
             return
         low = bare.lower()
         has_words = any(map(str.isalnum, bare))
@@ -173,7 +175,7 @@ class Header:
         for kind, text in self._rows:
             if kind == GAP or not text.strip():
                 found.append([])
-            elif kind != LATE and not self._is_own_name(text):
+            elif kind not in (LOCAL, LATE) and not self._is_own_name(text):
                 found[-1].append(text.rstrip())
         kept = [paragraph for paragraph in found if paragraph]
         with_text = [
@@ -266,8 +268,7 @@ def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
         elif in_block or (number == 0 and line.startswith("#!")) or line.startswith("<?php"):
             continue
         elif mark:
-            inside = bare.removeprefix(mark).lstrip(mark[0]).removeprefix(" ")
-            yield kind, _without_frame(inside.rstrip())
+            yield kind, _text_of(bare, mark)
         elif not bare:
             yield GAP, ""
         else:
@@ -304,7 +305,7 @@ def _at_tag(bare: str) -> "Tag | None":
 
 
 def _word_tag(dialect: str, text: str) -> "Tag | None":
-    """Return the tag in `MISE key=value` or `USAGE NODE`."""
+    """Return the tag in `[MISE] key=value` or `[USAGE] NODE`."""
     if dialect == USAGE:
         return USAGE, "", text
     key, equals, value = text.partition("=")
@@ -333,7 +334,7 @@ def _without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, st
         # A comment with empty lines at its top and bottom is the title of the function below it.
         is_title = len(block) > 1 and not (block[0][1] or block[-1][1]) and _is_function(text)
         if is_below_gap and (end == len(found) or is_title):
-            found[start:end] = [(LATE, line) for _, line in block]
+            found[start:end] = [(LOCAL, line) for _, line in block]
         found.append((GAP, ""))
     return found
 
@@ -348,8 +349,12 @@ def _is_function(code: str) -> bool:
     return code.startswith("function ") or code.partition("(")[2].startswith(")")
 
 
-def _without_frame(text: str) -> str:
-    """Return a line without the `#` that ends the line of a framed comment."""
+def _text_of(comment: str, mark: str) -> str:
+    """Return a comment without its marks, and without the `#` that ends a line of a frame."""
+    text = comment.removeprefix(mark).lstrip(mark[0])
+    if text.startswith("USAGE "):  # with a blank before it, it is a word of prose
+        text = f"[USAGE]{text.removeprefix('USAGE')}"
+    text = text.removeprefix(" ").rstrip()
     bare = text.rstrip("#")
     return bare.rstrip() if bare != text and bare.endswith("  ") else text
 
@@ -363,7 +368,9 @@ def _begins_licence(low: str) -> bool:
 def _is_prose(line: str) -> bool:
     """Return whether a line can be part of the description."""
     low = line.lower()
-    if low.startswith(_ABOUT_THE_FILE) or line.startswith(("$", "- ", "* ", "+ ", "> ", "http")):
+    if low.startswith(_ABOUT_THE_FILE) or line.startswith(_REMINDERS):
+        return False
+    if line.startswith(("$", "- ", "* ", "+ ", "> ", "http")):
         return False
     if "://" in line and (low.startswith(_ORIGINS) or " " not in line.strip("<>()*- ")):
         return False

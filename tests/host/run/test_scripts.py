@@ -344,7 +344,7 @@ def test_words_that_name_nothing(install: Install) -> None:
     made = install({"commands/hello": ECHO, "commands/plain": "true\n"})
     assert (
         made.run("hell").stderr
-        == "cli: unknown category hell; did you mean cli hello or cli help?\n"
+        == "cli: unknown command hell; did you mean cli hello or cli help?\n"
     )
     path = made.root / "commands/plain"
     reason = "it is not executable and has no shebang"
