@@ -75,7 +75,21 @@ def without_key(text: str, path: Sequence[str]) -> str:
         text = text[:comma] + text[comma + 1 :]
         start -= 1
         end -= 1
-    return _without_blank_line(text[:start], text[end:])
+    after = _without_blank_line(text[:start], text[end:])
+    return _closed(after, path[:-1])
+
+
+def _closed(text: str, path: Sequence[str]) -> str:
+    """Return the text with `{}` in place of an object at the path that has only blanks left."""
+    node = _object(text)
+    for key in path:
+        child = node.values[_names(node).index(key)]
+        if not isinstance(child, JSONObject):
+            return text
+        node = child
+    start, end = _span(text, node)
+    is_empty = not text[start + 1 : end - 1].strip()
+    return text[:start] + "{}" + text[end:] if is_empty and path else text
 
 
 def _lenient(text: str) -> Any:
