@@ -102,7 +102,7 @@ def test_containers_that_cannot(places: Cli) -> None:
     )
     reasons = {name: host["reason"] for name, host in done.hosts().items()}
     assert reasons["gone"] == "Error response from daemon: No such container: gone"
-    assert reasons["bare"].startswith("no bash on this host: OCI runtime exec failed: ")
+    assert reasons["bare"].startswith("no sh on this host: OCI runtime exec failed: ")
 
 
 def test_the_containers_that_failed(places: Cli) -> None:

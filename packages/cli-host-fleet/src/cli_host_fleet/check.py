@@ -76,7 +76,7 @@ class ShippedCheck(ShippedJob):
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         start = super()._start(host, facts, place)
-        return replace(start, argv=["true"], library="")
+        return replace(start, argv=["true"])
 
 
 class InstalledCheck(CommandJob):

@@ -57,18 +57,28 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     program = Program.current()
     hosts = targets.hosts(program)
     argv = ["bash", "-c", line, "bash", *words] if line else [*words]
-    job = ExecJob(hosts, argv, given["asked"], given["stdin"])
+    job = ExecJob(hosts, argv, given["asked"], given["stdin"], is_line=bool(line))
     sys.exit(run_or_preview(program, job, targets, hosts, given))
 
 
 class ExecJob(Job):
-    """Runs an argv on each host, with the variables of the inventory and those asked for."""
+    """Runs an argv on each host, with the variables of the inventory and those asked for.
+
+    With `is_line`, the argv is bash with a line to run; a host without bash runs it in sh.
+    """
 
     def __init__(
-        self, hosts: Mapping[str, Host], argv: Sequence[str], asked: Sequence[str], stdin: str
+        self,
+        hosts: Mapping[str, Host],
+        argv: Sequence[str],
+        asked: Sequence[str],
+        stdin: str,
+        *,
+        is_line: bool,
     ) -> None:
         super().__init__(hosts)
         self._argv = argv
+        self._is_line = is_line
         self._asked = asked
         try:
             if stdin:
@@ -81,7 +91,10 @@ class ExecJob(Job):
         return [*self._argv]
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
-        return Start(self._argv, self._environment_there(host, facts.variables(), place))
+        argv = self._argv
+        if self._is_line and not facts.bash:
+            argv = ["sh", *argv[1:]]
+        return Start(argv, self._environment_there(host, facts.variables(), place))
 
     def _environment_there(
         self, host: Host, facts: Mapping[str, str], place: str

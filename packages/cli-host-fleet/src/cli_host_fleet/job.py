@@ -89,8 +89,21 @@ class Job:
             start = self._start(host, facts, place)
         except HostError as failure:
             raise RefusedError(str(failure)) from None
+        if not facts.bash:
+            return self._prepared_for_sh(start, nonce, stem, place)
         opening = protocol.opening(nonce, self.shipment.size, place)
         order = protocol.order(start.library, start.environment, start.argv, start.requires)
+        return chain([opening], self.shipment.chunks(stem), [order])
+
+    def _prepared_for_sh(self, start: Start, nonce: str, stem: str, place: str) -> Iterable[bytes]:
+        """Return the bytes for a host without bash; raises RefusedError if bash is needed."""
+        if start.library or "bash" in map(os.path.basename, start.argv[:2]):
+            raise RefusedError("no bash on this host")
+        versions = [program for program, version, _ in start.requires if version]
+        if versions:
+            raise RefusedError(f"the version of {versions[0]} cannot be checked: no bash here")
+        opening = protocol.opening_in_sh(nonce, self.shipment.size, place, start.requires)
+        order = protocol.order_in_sh(start.environment, start.argv)
         return chain([opening], self.shipment.chunks(stem), [order])
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import functools
 import os
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 _SEPARATOR = b"\x1e"
 MARK = b"\x1ecli-fleet\x1e"
-_FIELDS = 6
+_FIELDS = 7
 _MOST_NOISE = 8192  # bytes of the login's output to keep
 _LONGEST_REPORT = 4096
 _SYSTEMS = {"darwin": "mac"}
@@ -37,7 +38,10 @@ _ASIDE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """A host's facts about itself; `system` is `linux` or `mac`, as in command.json."""
+    """A host's facts about itself; `system` is `linux` or `mac`, as in command.json.
+
+    `bash` is the path of bash, or "" if the host has only sh.
+    """
 
     system: str
     name: str
@@ -45,6 +49,7 @@ class Facts:
     user: str
     directory: str
     temporary: str
+    bash: str = ""
 
     def variables(self) -> dict[str, str]:
         return {
@@ -75,7 +80,7 @@ class Greeting:
         if len(fields) < _FIELDS:
             return None, b""
         system, *others = (_text(field) for field in fields)
-        kernel = re.split("[^a-z]", system)[0]  # linux-gnu becomes linux, darwin23 becomes darwin
+        kernel = system.lower()
         return Facts(_SYSTEMS.get(kernel, kernel), *others), rest
 
 
@@ -147,12 +152,12 @@ def script(name: str) -> str:
 
 def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
     """Return the bytes that make the host start a shell as `user`: see elevate.sh."""
-    return items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
+    return in_bash() + items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
     """Return the bytes to send before a tar archive of `size` bytes, to be unpacked at `place`."""
-    return items([script("unpack.sh"), nonce, str(size), place])
+    return in_bash() + items([script("unpack.sh"), nonce, str(size), place])
 
 
 def order(
@@ -170,6 +175,40 @@ def order(
     return items(
         [library, str(len(variables)), *variables, str(len(argv)), *argv, str(len(needs)), *needs]
     )
+
+
+def text_for_sh(text: str) -> bytes:
+    """Return the bytes that make sh on the host run a text."""
+    content = text.encode("utf-8", "surrogateescape")
+    return b"%d\n%b" % (len(content), content)
+
+
+def in_bash() -> bytes:
+    """Return the bytes that make sh on the host go on in bash."""
+    return text_for_sh(script("to_bash.sh"))
+
+
+def opening_in_sh(nonce: str, size: int, place: str, requires: Iterable[Sequence[str]]) -> bytes:
+    """Return the bytes of `opening` for a host without bash: see run_in_sh.sh."""
+    values = {
+        "fleet_nonce": nonce,
+        "fleet_size": str(size),
+        "fleet_dir": place,
+        "fleet_needs": " ".join(program for program, *_ in requires),
+    }
+    assignments = [f"{name}={shlex.quote(value)}" for name, value in values.items()]
+    return text_for_sh("\n".join([*assignments, script("run_in_sh.sh")]))
+
+
+def order_in_sh(environment: Mapping[str, str], argv: Sequence[str]) -> bytes:
+    """Return the bytes of `order` for a host without bash."""
+    exports = [
+        f"export {name}={shlex.quote(value)}"
+        for name, value in environment.items()
+        if name.isidentifier()  # sh can set no other name
+    ]
+    words = " ".join(map(shlex.quote, argv))
+    return text_for_sh("\n".join([*exports, f"exec {words}"]))
 
 
 def items(words: Iterable[str]) -> bytes:

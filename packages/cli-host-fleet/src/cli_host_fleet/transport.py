@@ -56,7 +56,7 @@ def not_answered(status: int, words: str) -> tuple[State, str]:
     """Return the state and the reason if the host was reached, but no shell answered."""
     after = f": {words}" if words else ""
     if status in _NOT_FOUND:
-        return "refused", f"no bash on this host{after}"
+        return "refused", f"no sh on this host{after}"
     return "refused", f"no shell answered{after}"
 
 

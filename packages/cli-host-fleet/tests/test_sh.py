@@ -1,0 +1,89 @@
+"""A host without bash: sh runs scripts for sh and programs, under the same promises."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+import rig as rigs
+from conftest import Cli
+
+_SH = "#!/bin/sh\n"
+
+
+def _command(cli: Cli, script: str, **definition: object) -> None:
+    cli.command(_SH + script, **definition)
+    (cli.root / "commands/demo/do/main.sh").chmod(0o755)
+
+
+def test_a_script_for_sh(cli: Cli) -> None:
+    """It gets its arguments, variables, files and stdin; its status and signals arrive."""
+    _command(cli, 'printf "%s|" "$@" "$X"; cat "${0%/*}/data"; cat; exit 3\n', envs={"X": "it's"})
+    (cli.root / "commands/demo/do/data").write_text("data\n")
+    (cli.root / "in").write_text("stdin\n")
+    given = ("--stdin", str(cli.root / "in"), "demo", "do", "a b", "", "$HOME", "'", "é", "-n")
+    done = cli.run("nobash,web01", *given)
+    for name in ("nobash", "web01"):
+        host = done.hosts()[name]
+        assert host["stdout"] == "a b||$HOME|'|é|-n|it's|data\nstdin\n", host
+        assert (host["state"], host["status"], host["stderr"]) == ("failed", 3, "")
+    _command(cli, "kill -9 $$\n")
+    assert cli.run("nobash").hosts()["nobash"]["reason"] == "killed by SIGKILL"
+    assert cli.rig.machines["nobash"].leftovers() == []
+
+
+def test_what_needs_bash_is_refused(cli: Cli) -> None:
+    cli.command("echo ran\n")
+    assert cli.run("nobash").hosts()["nobash"]["reason"] == "no bash on this host"
+    _command(cli, "true\n", requires=["cat", "nothere"])
+    assert cli.run("nobash").hosts()["nobash"]["reason"] == "needs nothere (not on PATH)"
+    _command(cli, "true\n", requires=["cat>=1"])
+    reason = cli.run("nobash").hosts()["nobash"]["reason"]
+    assert reason == "the version of cat cannot be checked: no bash here"
+    _command(cli, "true\n")
+    reason = cli.run("nobash", "--become").hosts()["nobash"]["reason"]
+    assert reason == "no bash on this host: sudo needs it"
+
+
+@pytest.mark.parametrize(
+    ("words", "printed"),
+    [
+        (("printf", "%s|", "$HOME", "a b", "'"), "$HOME|a b|'|"),
+        (("--shell", "echo $1 | tr a-z A-Z", "word"), "WORD\n"),
+    ],
+)
+def test_exec(cli: Cli, words: tuple[str, ...], printed: str) -> None:
+    done = cli.fleet("exec", *cli.on("nobash"), "--format", "json", *words)
+    assert done.hosts()["nobash"]["stdout"] == printed
+
+
+def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
+    mark = f"83{os.getpid()}"
+    secret = f"s3cr3t{mark}"
+    machine = cli.rig.machines["nobash"]
+    _command(
+        cli,
+        f"trap '' TERM INT HUP; echo up; sleep {mark} & sleep {mark}; sleep {mark}\n",
+        envs={"TOKEN": secret},
+    )
+    assert cli.run("nobash", "--timeout", "2").states() == {"nobash": "timeout"}
+    assert rigs.running(mark) == []
+    for number, keep in ((signal.SIGINT, "60s"), (signal.SIGKILL, "60s"), (signal.SIGKILL, "0")):
+        process = cli.start("run", *cli.on("nobash"), "--keep-connections", keep, "demo", "do")
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"nobash: up\n"
+        assert rigs.running(secret) == [], "no argv shows a variable"
+        os.kill(process.pid, number)
+        process.communicate(timeout=60)
+        rigs.wait_for(lambda: not rigs.running(mark), "the host ends the command")
+        rigs.wait_for(lambda: not machine.leftovers(), "the host removes the directory")
+
+
+def test_a_command_that_ends_leaves_no_process(cli: Cli) -> None:
+    """The process that waits for the end of the connection ends with the command."""
+    _command(cli, "exit 0\n")
+    before = set(rigs.running("lifeline"))
+    assert cli.run("nobash").status == 0
+    rigs.wait_for(lambda: set(rigs.running("lifeline")) <= before, "it has ended", 5)
