@@ -242,14 +242,19 @@ def test_keyring_fails_in_one_line(keyring: Cli) -> None:
     assert "No recommended backend was available" in err
 
 
-def test_keyring_is_not_installed(cli: Cli) -> None:
+@pytest.mark.parametrize("source", ["", "/tmp/w/cli_host_secrets-0.1.0-py3-none-any.whl"])
+def test_keyring_is_not_installed(cli: Cli, source: str) -> None:
+    entry = {"name": "cli-host-secrets", "kind": "pip", "source": source}
+    text = json.dumps({"plugins": [entry]})
+    (cli.home / "registry.json").write_text(text)
+    added = f"{source}[keyring]" if source else "pip:cli-host-secrets[keyring]"
     program = (
         "import sys; sys.modules['keyring'] = None; sys.argv = ['/x/core/acme fleet run']\n"
         "from cli_host_secrets.system_keyring import resolve\n"
-        "try: resolve(['keyring:a/b'], {})\n"
+        "try: resolve(['keyring:a/b'], {'PLUGINS_DIR': '.'})\n"
         "except Exception as failure: print(failure)\n"
     )
     assert cli.tool(sys.executable, "-c", program) == (
         "the keyring library is not installed; run: acme self plugin remove cli-host-secrets && "
-        "acme self plugin add 'pip:cli-host-secrets[keyring]'\n"
+        f"acme self plugin add '{added}'\n"
     )

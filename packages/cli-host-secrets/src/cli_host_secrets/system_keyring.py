@@ -12,6 +12,7 @@ from cli_host_secrets.references import Answers, each
 from host import HostError
 
 _EXAMPLE = "keyring:SERVICE/USER"
+_PLUGIN = "cli-host-secrets"
 
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
@@ -23,8 +24,8 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         import keyring.errors
     except ImportError:
         plugin = f"{os.path.basename(sys.argv[0]).partition(' ')[0]} self plugin"
-        add = f"{plugin} add {shlex.quote(_requirement())}"
-        remedy = f"run: {plugin} remove cli-host-secrets && {add}"
+        add = f"{plugin} add {shlex.quote(_source(environment))}"
+        remedy = f"run: {plugin} remove {_PLUGIN} && {add}"
         raise HostError(f"the keyring library is not installed; {remedy}") from None
 
     def read(reference: str) -> str:
@@ -43,14 +44,17 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     return each(references, read, at_once=1)
 
 
-def _requirement() -> str:
-    """Return this package with its extra, from where it came: the index, or a wheel."""
-    from importlib.metadata import PackageNotFoundError, distribution
-
-    name = "pip:cli-host-secrets[keyring]"
-    try:
-        record = distribution("cli-host-secrets").read_text("direct_url.json")
-        url = json.loads(record or "{}").get("url", "")
-    except (PackageNotFoundError, ValueError):
-        return name
-    return f"{name} @ {url}" if url.endswith(".whl") else name
+def _source(environment: Mapping[str, str]) -> str:
+    """Return this package with its extra, from where it came: the index, a wheel or a directory."""
+    for name in ("registry.local.json", "registry.json"):
+        path = os.path.join(environment.get("PLUGINS_DIR", ""), name)
+        try:
+            with open(path, encoding="utf-8") as file:
+                entries = json.load(file)["plugins"]
+            sources = [entry["source"] for entry in entries if entry["name"] == _PLUGIN]
+        except (OSError, ValueError, LookupError, TypeError):
+            continue
+        for source in sources:
+            if source.startswith(("/", "http://", "https://")):
+                return f"{source}[keyring]"
+    return f"pip:{_PLUGIN}[keyring]"
