@@ -110,6 +110,8 @@ def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str
     last = max((positional.index(one) + 1 for one in asked if not one.option), default=0)
     shown = [one for one in positional[len(line.loose) : last] if not one.secret]
     loose = [text for one in shown for text in line.texts[one.name]]
+    if line.ended and positional and positional[-1].passthrough:
+        return [*options, *args, *loose]  # behind the words, options would be passed on
     if line.ended:
         end = args.index("--")
         return [*args[:end], *options, *args[end:], *loose]

@@ -52,6 +52,10 @@ def made(shared_install):
                 args=[{"name": n, "required": True, "env": n.upper()} for n in ("one", "two")]
             ),
             "commands/a/two/main.sh": SHOWS,
+            "commands/a/rest/command.json": command(
+                args=[ARGS[1], ARGS_X, {"name": "rest...", "passthrough": True}]
+            ),
+            "commands/a/rest/main.sh": SHOWS,
             "commands/a/outer/command.json": command(),
             "commands/a/outer/main.sh": '#!/bin/sh\n"$CLI_DIR/core/cli" a b\n',
             "commands/a/asks/command.json": command(confirm="Sure?"),
@@ -115,6 +119,16 @@ def test_a_secret_is_not_echoed_and_only_in_its_variable(made):
     before, _, after = shown.partition("cli a pin -- -y\n")
     assert "hunter2" not in before
     assert after == "ARG_PIN=hunter2\nARG_X=-y\n<--><-y>\n"
+
+
+def test_an_answer_stands_before_words_that_are_passed_on(made):
+    status, shown = talk(made, ["a", "rest", "x", "--", "-y"], ("--count: ", "3\n"))
+    assert status == 0
+    assert shown.endswith(
+        "cli a rest --count 3 x -- -y\n"
+        "ARG_COUNT=3\nARG_REST_1=--\nARG_REST_2=-y\nARG_REST_COUNT=2\nARG_X=x\n"
+        "<--count><3><x><--><-y>\n"
+    )
 
 
 def test_a_secret_word_is_not_appended_and_hides_no_other(made):
