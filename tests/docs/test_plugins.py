@@ -160,16 +160,29 @@ def test_the_example(venv: Path, packages: Path, tmp_path: Path) -> None:
     assert "\nHello, Ada!\n" in done.stdout
     assert "| greetings hello | Greet somebody |\n" in done.stdout
     assert "HELLO, ADA!\nWelcome, world!\n" in done.stdout
-    tests = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        PROJECT / "examples/greetings",
-    ]
-    assert subprocess.run(tests, check=False, capture_output=True).returncode == 0
+    _check_own_tests("greetings")
+
+
+def test_the_example_that_waits_for_runs(venv: Path, packages: Path, tmp_path: Path) -> None:
+    made = _installation(venv, tmp_path)
+    made.write({"commands/fail": "#!/bin/bash\nexit 3\n"})
+    text = (PROJECT / "examples/webhook/README.md").read_text()
+    script = "\n".join(re.findall(r"^    (.*)$", text, re.MULTILINE))
+    script = script.replace("https://chat.example.com/", "http://127.0.0.1:1/")
+    (tmp_path / "examples").symlink_to(PROJECT / "examples")
+    done = _shell(made, f"{script}\ncli fail || echo ended with $?", tmp_path, packages)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("ended with 3\n")
+    assert re.search("webhook: the failed run [0-9a-f]{12} is not reported", done.stderr)
+    _check_own_tests("webhook")
+
+
+def _check_own_tests(example: str) -> None:
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*tests, PROJECT / "examples" / example], check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_new_plugin_says_how_to_go_on(install: Install, tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""An example plugin that posts failed runs to a chat."""
