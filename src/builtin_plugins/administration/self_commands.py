@@ -127,7 +127,10 @@ _COMMANDS: dict[str, tuple[Any, ...]] = {
     "plugin add": (
         "Add a plugin from a directory, git, an archive, pip or a catalogue",
         _SOURCE,
-        text("--ref", "REF", "A branch, tag or commit of a git repository."),
+        {
+            **text("--ref", "REF", "A branch, tag or commit of a git repository."),
+            "pattern": ".*",
+        },
         text("--name", "NAME", "The name of the plugin in this installation."),
         text("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
         text("--prefix", "TEXT", "Add only scripts with the prefix TEXT; command names omit it."),

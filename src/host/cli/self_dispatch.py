@@ -52,8 +52,10 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     listing = [f"--format={options.format}"] if options.format else []
     listing += ["--all"] if options.everything else []
     given = parse(definition.args, [*listing, *rest], session.program, found.words).texts
+    # A pattern decides about an empty value itself: `--ref ''` has a meaning.
+    with_pattern = {argument.name for argument in definition.args if argument.pattern}
     for name, texts in given.items():
-        if name.startswith("--") and "" in texts:
+        if name.startswith("--") and "" in texts and name not in with_pattern:
             raise UsageError(f"{' '.join(found.words)}: {name} must not be empty")
     if session.assume_yes and found.words != _NEVER_ASSUMED:
         given["--yes"] = ["true"]

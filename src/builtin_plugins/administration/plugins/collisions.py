@@ -78,8 +78,9 @@ def _refuse_taken(session: Session, entry: Entry, new: Collection[Words], *, for
     earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
 
     def is_kept(existing: Match) -> bool:
-        owner = lock.plugins.get(existing.plugin)
-        return existing.plugin in earlier or (owner is not None and owner.package in earlier)
+        plugin = _plugin_of(existing)
+        owner = lock.plugins.get(plugin)
+        return plugin in earlier or (owner is not None and owner.package in earlier)
 
     _, others = declarations(lock, entry)
     _refuse(session, entry, _taken(new, others, is_kept), force=force)
@@ -113,9 +114,9 @@ def _taken(
     """Return the collisions of the new commands `words` with existing commands or reserved words.
 
     A key is the line of text that describes a collision. Its value is True if the existing command
-    would still run, as `is_kept` determines. A new command below an existing one collides, too,
-    because the existing one gets the remaining words as arguments. `others` is the lock without
-    this plugin.
+    would still run, as `is_kept` determines. A new command collides, too, with a category of the
+    same words, and with an existing command above it, which gets the remaining words as arguments.
+    `others` is the lock without this plugin.
     """
     before, taken = Catalog(others), {}
     for one in sorted(words):
@@ -124,14 +125,29 @@ def _taken(
             taken[f"{text} is already a command of {_owner(there)}"] = is_kept(there)
         elif one[0] in RESERVED_WORDS:
             taken[f"{text} cannot be a command: {one[0]} is reserved"] = True
+        elif there.kind == "category" and there.words == one and _has_commands(there):
+            taken[f"{text} is already a category of {_owner(there)}"] = is_kept(there)
         elif there.kind == "command":
             above = f"{' '.join(there.words)}, which is already a command of {_owner(there)}"
             taken[f"{text} would be below {above}"] = is_kept(there)
     return taken
 
 
-def _owner(there: Match) -> str:
-    return f"the plugin {there.plugin}" if there.plugin else "commands/"
+def _owner(existing: Match) -> str:
+    plugin = _plugin_of(existing)
+    return f"the plugin {plugin}" if plugin else "commands/"
+
+
+def _plugin_of(existing: Match) -> str:
+    """Return the plugin of a command, or the first plugin with commands in a category, or ""."""
+    if existing.kind == "command":
+        return existing.plugin
+    plugins = (node.tree.plugin for node in existing.nodes if node.holds_commands())
+    return next(plugins, "")
+
+
+def _has_commands(category: Match) -> bool:
+    return any(node.holds_commands() for node in category.nodes)
 
 
 def _words(lock: Lock) -> set[Words]:

@@ -30,7 +30,8 @@ def _found(entry: Entry, plugins_dir: str, restore: str) -> PluginPackage | Brok
     # The real path: a long run must not get modules of two versions when the link changes.
     source, root = PipSource(entry), os.path.realpath(os.path.join(plugins_dir, entry.name))
     if not os.path.isdir(root):
-        return BrokenPlugin(entry.name, f"its files are missing; restore them with: {restore}")
+        reason = f"its files are missing; to restore them, run: {restore}"
+        return BrokenPlugin(entry.name, reason, missing=True)
     if problem := source.problem(plugins_dir):
         return BrokenPlugin(entry.name, f"{problem}; to install it again: {restore}")
     points = package_folder.entry_points(package_folder.distributions_in([root]))

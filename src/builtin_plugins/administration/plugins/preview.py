@@ -187,7 +187,13 @@ def why_it_stays(session: Session, entry: Entry) -> str:
     if make_source(entry).is_one_version:
         other = f"to install another version: {session.program} self plugin add WHEEL"
         return f"stays at {version_text(entry)}; {other}"
-    return f"stays at {entry.ref or version_text(entry)}" if entry.pinned else ""
+    if not entry.pinned:
+        return ""
+    source = shlex.quote(make_source(entry).argument or entry.source)
+    change = f"{session.program} self plugin add {source}"
+    if entry.ref:
+        change += " --ref REF, or --ref '' for the default branch"
+    return f"stays at {entry.ref or version_text(entry)}; to change that: {change}"
 
 
 def version_text(entry: Entry) -> str:

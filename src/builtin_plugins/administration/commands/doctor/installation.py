@@ -9,6 +9,7 @@ from functools import partial
 
 from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
 from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.plugins.commands.sync import sync_plugin
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import launcher_of, launchers_in
@@ -24,6 +25,7 @@ from builtin_plugins.plugins_folder.directory import ENTRY_FILE, read_kept_entry
 from builtin_plugins.plugins_folder.registry import (
     LOCAL,
     REGISTRY,
+    Entry,
     effective_registry,
     registry_path,
 )
@@ -37,6 +39,7 @@ from host.run.catalog import Catalog
 from host.run.settings import capture_settings
 from host.run.trust import is_trusted, read_trusted, trusted_file
 
+_SYNC_SECONDS = 600.0  # limit for each download of `doctor --fix`
 _UNREAD_SETTINGS = ("settings.conf", "core/settings.conf", "commands/settings.conf")
 
 
@@ -137,17 +140,31 @@ def definitions(subject: Subject) -> Iterator[Finding]:
 def plugins(subject: Subject) -> Iterator[Finding]:
     """Yield the plugins that are broken or whose files are missing."""
     call = f"{subject.call} self plugin"
+    entries = effective_registry(subject.plugins_dir).entries.values()
+    unusable = {
+        entry.name: entry
+        for entry in entries
+        if entry.enabled and not make_source(entry).is_present(subject.plugins_dir)
+    }
     for plugin in subject.lock.plugins.values():
         if plugin.broken and plugin.name in (REGISTRY, LOCAL):
             yield finding(plugin.broken, "fix this file")
-        elif plugin.broken:
+        elif plugin.broken and plugin.name not in unusable:
             text = f"plugin {plugin.full_name} is broken: {plugin.broken}"
             yield finding(text, f"fix the plugin, or: {call} disable {plugin.name}")
-    for entry in effective_registry(subject.plugins_dir).entries.values():
-        if entry.enabled and not make_source(entry).is_present(subject.plugins_dir):
-            back = "put them back" if entry.is_users_directory or entry.dev else f"{call} sync"
-            remedy = f"{back}, or: {call} remove {entry.name}"
-            yield finding(f"the files of plugin {entry.name} are missing", remedy)
+    for name, entry in unusable.items():
+        text = f"the files of plugin {name} are missing"
+        known = subject.lock.plugins.get(name)
+        if known and not known.missing:
+            text = f"plugin {name} is broken: {known.broken}"
+        can_sync = not (entry.is_users_directory or entry.dev)
+        back = f"{call} sync" if can_sync else "put them back"
+        fix = partial(_sync, subject.session, entry) if can_sync else None
+        yield finding(text, f"{back}, or: {call} remove {name}", fix)
+
+
+def _sync(session: Session, entry: Entry) -> None:
+    sync_plugin(session, entry, yes=False, timeout=_SYNC_SECONDS)
 
 
 def records(subject: Subject) -> Iterator[Finding]:

@@ -74,10 +74,18 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--no-path cannot be used with a package")
     path = () if no_path else None  # None: a directory of plain scripts gets the key
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts, path=path)
-    former = _former(session, wanted.entry)
+    former = _former(session, wanted.entry, ref=ref)
+    if former:
+        # What the user did not give again stays: the name, and how scripts become commands.
+        wanted.entry = wanted.entry.replaced(
+            name=former.name,
+            scripts=former.scripts if scripts is None else scripts,
+            path=former.path if path is None else path,
+        )
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "add a git repository instead")
-    if former and _needs_no_fetch(former, wanted.entry) and _is_present(session, former):
+    is_same_ref = former and (ref is None or ref == former.ref)
+    if former and is_same_ref and _needs_no_fetch(session, former, wanted.entry):
         if team:
             with transaction(session) as tx, locked_registry(tx) as (registry, _):
                 registry.put(former, team=True)
@@ -120,13 +128,14 @@ def _add_staged(
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     session, entry = tx.session, staged.entry
-    former = _former(session, entry)
+    former = _former(session, entry, ref=entry.ref)
     if former is None:
         check_new_name(entry, ())
     else:
         entry = entry.replaced(enabled=former.enabled)
     current = former if former and _is_present(session, former) else None
-    if current and current.version_dir == entry.version_dir:
+    is_current = current and current.version_dir == entry.version_dir
+    if current and is_current and current.source_and_ref == entry.source_and_ref:
         session.show_lines(_installed(session, current))
         return
     staged = staged.replaced(entry=entry)
@@ -145,30 +154,41 @@ def _add_staged(
     session.show_lines(f"{done} {entry.name}", *(shared if team else _ways(session, entry)))
 
 
-def _former(session: Session, wanted: Entry) -> Entry | None:
+def _former(session: Session, wanted: Entry, *, ref: str | None) -> Entry | None:
     """Return the entry in the registry that adding `wanted` would replace, or None.
 
-    If `wanted` has a name, the entry is found by this name; otherwise, it is found by source and
-    ref, among the installed plugins. Raises PluginError if the entry of this name has another
-    source or ref, unless both entries are packages.
+    If `wanted` has a name, the entry is found by this name; otherwise, it is found by its source,
+    among the installed plugins. `ref` is None if the user gave none: the plugin then keeps its
+    ref. Raises PluginError if the entry of this name has another source, unless both entries are
+    packages.
     """
     entries = read_registry(session.installation.plugins_dir).entries
     if not wanted.name:
-        same = (one for one in entries.values() if one.source_and_ref == wanted.source_and_ref)
-        return next((one for one in same if _is_present(session, one)), None)
-    there = entries.get(wanted.name)
-    are_packages = there and there.is_package and wanted.is_package
-    if there and not are_packages and there.source_and_ref != wanted.source_and_ref:
-        raise PluginError(f"{_installed(session, there)}{make_source(wanted).name_hint}")
-    return there
+        matches = [
+            entry
+            for entry in entries.values()
+            if (entry.kind, entry.source) == (wanted.kind, wanted.source)
+            and _is_present(session, entry)
+        ]
+        if ref is not None:
+            matches.sort(key=lambda entry: entry.ref != wanted.ref)
+        return next(iter(matches), None)
+    former = entries.get(wanted.name)
+    if former is None or (former.is_package and wanted.is_package):
+        return former
+    if (former.kind, former.source) != (wanted.kind, wanted.source):
+        raise PluginError(f"{_installed(session, former)}{make_source(wanted).name_hint}")
+    return former
 
 
-def _needs_no_fetch(former: Entry, wanted: Entry) -> bool:
+def _needs_no_fetch(session: Session, former: Entry, wanted: Entry) -> bool:
     """Return whether `former` is surely what the user wants.
 
     A wheel may have changed, and another checksum means another file.
     """
-    return wanted.sha256 in ("", former.sha256) and not make_source(former).is_one_version
+    is_file = make_source(former).is_one_version
+    same_file = wanted.sha256 in ("", former.sha256) and not is_file
+    return same_file and _is_present(session, former)
 
 
 def _is_present(session: Session, entry: Entry) -> bool:

@@ -180,7 +180,7 @@ class PluginSource:
             os.rename(tx.files, whole_of(tx))
         source = self.package_source(name)
         at = f"at commit {entry.commit[:12]}" if entry.commit else f"in {self.entry.source}"
-        entry = entry.replaced(name=name, kind="pip", source=source, scripts=None, path=None)
+        entry = entry.replaced(name=name, kind="pip", source=source, path=None)
         return PluginContents(entry, unbuilt={name: at})
 
     def package_source(self, name: str) -> str:

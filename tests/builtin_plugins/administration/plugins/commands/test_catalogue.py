@@ -68,11 +68,11 @@ def test_a_name_is_found_added_at_its_version_and_completed(
     assert offers == ["files", "deploy\tDeploys the shop", "bare\t"]
 
     added = plugin(made, "add", "deploy")
-    assert "\nadded deploy\nstays at v1\n" in added.stdout
+    assert "\nadded deploy\nstays at v1; to change that: " in added.stdout
     assert made.run("deploy", "now").stdout == "one\n"
     kept = registry(made)["deploy"]
     assert (kept["name"], kept["source"], kept["ref"]) == ("deploy", repository.url, "v1")
-    assert "deploy: stays at v1\n" in plugin(made, "update", "deploy").stdout
+    assert "deploy: stays at v1; to change that: " in plugin(made, "update", "deploy").stdout
     assert "is already installed; stays at v1" in plugin(made, "add", "deploy").stdout
 
 

@@ -81,7 +81,10 @@ def test_list_has_a_header_and_aligned_columns(install: Install, tmp_path: Path)
     repository.git("tag", "v1")
     bare = Repository(tmp_path / "bare", plugin_files("other/hi"))
     local = write_tree(tmp_path / "a-longer-name", plugin_files("local/hi"))
-    assert "\nstays at v1\n" in plugin(made, "add", repository.url, "--ref", "v1").stdout
+    assert (
+        "\nstays at v1; to change that: cli self plugin add "
+        in plugin(made, "add", repository.url, "--ref", "v1").stdout
+    )
     assert plugin(made, "add", bare.url).status == 0
     assert plugin(made, "add", str(local)).status == 0
     commit = bare.git("rev-parse", "HEAD")[:12]
