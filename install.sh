@@ -220,7 +220,7 @@ uncompleted_shell() {
   local shell=${SHELL##*/}
   case $shell in
     bash | zsh) grep -qsF -- "# completion of $name" "$(start_up_file)" || say "$shell" ;;
-    fish) [[ -e ${fish_file%/*}/completions/$name.fish ]] || say fish ;;
+    fish) [[ -e ${fish_file%/*}/completions/$name.fish || -e ${fish_file%/*}/conf.d/$name.fish ]] || say fish ;;
   esac
 }
 
@@ -304,7 +304,7 @@ suggest() {
 forget_completion() {
   local shell
   is_launcher || return 0
-  for shell in bash zsh fish; do
+  for shell in bash zsh fish nushell elvish; do
     "$launcher" self completion "$shell" --uninstall >/dev/null 2>&1 || true
   done
 }

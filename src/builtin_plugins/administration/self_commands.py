@@ -44,7 +44,7 @@ TIMEOUT = {
 _WORDS = argument("words...", required=True, complete="host.cli.completion:command_words")
 _NEW_WORDS = {**_WORDS, "complete": "none"}
 _TEXT = argument("text...", required=True, complete="none")
-_SHELL = argument("shell", required=True, choices=["bash", "zsh", "fish"])
+_SHELL = argument("shell", required=True, choices=["bash", "zsh", "fish", "nushell", "elvish"])
 _DIRECTORY = argument("directory", complete="directory")
 _NEW_PLUGIN = argument("name", required=True, complete="none")
 _PLUGIN = {**_NEW_PLUGIN, "complete": f"{_HERE}.plugins.commands.name_completion:plugin_names"}
@@ -100,7 +100,7 @@ _UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
 
 # The description and the arguments of each command.
 _COMMANDS: dict[str, tuple[Any, ...]] = {
-    "completion": ("Set up Tab completion for bash, zsh and fish", _SHELL, _INSTALL, _UNINSTALL),
+    "completion": ("Set up Tab completion for your shell", _SHELL, _INSTALL, _UNINSTALL),
     "doctor": ("Check this installation", argument("--fix", "Apply safe fixes."), FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
     "env": ("Show where a command's variables come from", _WORDS, _EVERY, _SECRETS, FORMAT),

@@ -15,6 +15,7 @@ import pytest
 from host.cli.bash_line import split_line
 from testing.installation import PROJECT, Made, command
 from testing.shells import shell_path
+from testing.terminal import Terminal
 
 LINES = {
     "nothing": ("cli ", ["cli", ""], "", 0),
@@ -350,11 +351,21 @@ def test_where_a_shell_finds_what_packagers_installed(
     assert shown in typed([shell_path(shell), *START[shell]], environ, PACKAGED[shell], line, shown)
 
 
-@pytest.mark.parametrize("shell", START)
+START_UP_FILES = {
+    "bash": ".bashrc",
+    "zsh": ".zshrc",
+    "fish": ".config/fish/conf.d/cli.fish",
+    "nushell": ".config/nushell/autoload/cli.nu",
+    "elvish": ".config/elvish/rc.elv",
+}
+
+
+@pytest.mark.parametrize("shell", START_UP_FILES)
 def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: str) -> None:
-    files = {"bash": ".bashrc", "zsh": ".zshrc", "fish": ".config/fish/completions/cli.fish"}
-    file = tmp_path / files[shell]
-    if shell != "fish":
+    file = tmp_path / START_UP_FILES[shell]
+    has_file = shell in ("fish", "nushell")  # of its own for each program
+    if not has_file:
+        file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text("mine=1")
     env = {"HOME": str(tmp_path)}
     assert made.run("self", "completion", shell, "--install", env=env).status == 0
@@ -362,9 +373,57 @@ def test_installed_once_and_taken_away_whole(made: Made, tmp_path: Path, shell: 
     assert made.run("self", "completion", shell, "--install", env=env).status == 0
     assert file.read_text() == text
     assert made.run("self", "completion", shell, "--uninstall", env=env).status == 0
-    assert not file.exists() if shell == "fish" else file.read_text() == "mine=1\n"
+    assert not file.exists() if has_file else file.read_text() == "mine=1\n"
     again = made.run("self", "completion", shell, "--uninstall", env=env)
     assert again.all == (0, f"removed from {file}\n", "")
+
+
+def test_the_file_of_fish_moves_from_where_it_was(made: Made, tmp_path: Path) -> None:
+    former = tmp_path / ".config/fish/completions/cli.fish"
+    former.parent.mkdir(parents=True)
+    line = "command -v cli >/dev/null; and cli self completion fish | source # completion of cli\n"
+    former.write_text(line)
+    env = {"HOME": str(tmp_path)}
+    assert made.run("self", "completion", "fish", "--install", env=env).status == 0
+    assert not former.exists()
+    assert (tmp_path / START_UP_FILES["fish"]).exists()
+    former.write_text(line)
+    assert made.run("self", "completion", "fish", "--uninstall", env=env).status == 0
+    assert not [*tmp_path.rglob("*.fish")]
+
+
+NEW_SHELLS = {  # what each shows for a Tab behind `cli deploy`, and its program
+    "bash": ("bash", "begin  other"),
+    "zsh": ("zsh", "it's a unit"),
+    "fish": ("fish", "it's a unit"),
+    "nushell": ("nu", "it's a unit"),
+    "elvish": ("elvish", "it's a unit"),
+}
+
+
+@pytest.mark.parametrize("shell", NEW_SHELLS)
+def test_a_new_shell_completes(made: Made, tmp_path: Path, shell: str) -> None:
+    program, shown = NEW_SHELLS[shell]
+    path, environ = shell_path(program), shell_environ(made, tmp_path)
+    assert made.run("self", "completion", shell, "--install", env=environ).status == 0
+    with Terminal([path], environ) as terminal:
+        terminal.settle()
+        terminal.type("cli deploy \t\t" if shell == "bash" else "cli deploy \t")
+        terminal.wait_for(shown)
+
+
+def test_nushell_asks_the_completer_of_other_programs(made: Made, tmp_path: Path) -> None:
+    path, environ = shell_path("nu"), shell_environ(made, tmp_path)
+    made.run("self", "completion", "nushell", "--install", env=environ)
+    config = tmp_path / ".config/nushell/config.nu"
+    config.write_text(
+        '$env.config.completions.external.completer = {|spans| [{value: "other", '
+        'description: $"of ($spans.0)"}] }\n'
+    )
+    with Terminal([path], environ) as terminal:
+        terminal.settle()
+        terminal.type("git x\t")
+        terminal.wait_for("git other")
 
 
 def test_installed_or_taken_away_but_not_both(made: Made) -> None:

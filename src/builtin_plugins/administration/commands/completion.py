@@ -1,20 +1,14 @@
 """`self completion`: print or install the code that a shell needs."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.shells import SHELLS, shell_of
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
 from host.cli.session import Session
-from host.run.installation import home
-
-# The line that loads completion from a start-up file; fish has one file per program.
-_POSIX = 'command -v {0} >/dev/null && eval "$({0} self completion {1})" # completion of {0}'
-_FISH = "command -v {0} >/dev/null; and {0} self completion {1} | source # completion of {0}"
-_LINES = {"bash": _POSIX, "zsh": _POSIX, "fish": _FISH}
-SHELLS = (*_LINES,)
 
 
 def command(session: Session, shell: str, install: bool, uninstall: bool) -> None:
@@ -23,58 +17,111 @@ def command(session: Session, shell: str, install: bool, uninstall: bool) -> Non
     Without an option, the code is printed; load it into the current shell with eval or
     source.
     """
+    program, environ = session.program, session.environ
     if not (install or uninstall):
-        session.show(fill_template("completion", NAME=session.program)[shell])
+        session.show(completion_code(shell, program))
         return
-    path = start_up_file(shell, session.program, session.environ)
-    complete_in(shell, session.program, session.environ, present=install)
-    done = f"installed in {path}; open a new shell" if install else f"removed from {path}"
-    session.show_lines(done)
+    path = start_up_file(shell, program, environ)
+    if install:
+        install_completion(shell, program, environ)
+        session.show_lines(f"installed in {path}; open a new shell")
+    else:
+        remove_completion(shell, program, environ)
+        session.show_lines(f"removed from {path}")
+
+
+def completion_code(shell: str, program: str) -> str:
+    """Return the code that lets a shell complete the program's commands."""
+    return fill_template("completion", NAME=program)[shell]
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
-    """Return the start-up file that loads completion; for fish, a file only for `program`."""
-    if shell == "fish":
-        config = environ.get("XDG_CONFIG_HOME", "")
-        if not os.path.isabs(config):
-            config = os.path.join(home(environ), ".config")
-        return os.path.join(config, "fish", "completions", f"{program}.fish")
-    if shell == "zsh":
-        return os.path.join(environ.get("ZDOTDIR") or home(environ), ".zshrc")
-    return os.path.join(home(environ), ".bashrc")
+    """Return the start-up file that loads completion; some shells have a file for each program."""
+    return SHELLS[shell].file(environ, program)
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
-    """Return whether the shell's start-up file loads completion; False if it cannot be read."""
-    with suppress(OSError):
-        path = start_up_file(shell, program, environ)
-        return _line(shell, program) in Path(path).read_bytes().splitlines()
+    """Return whether the shell loads completion when it starts; False if a file is unreadable."""
+    for path in _files(shell, program, environ):
+        with suppress(OSError):
+            if any(_is_ours(line, program) for line in _lines(path)):
+                return True
     return False
 
 
 def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
     """Return the caller's shell if it can complete `program`, but does not yet; otherwise ""."""
-    shell = os.path.basename(environ.get("SHELL", ""))
-    return shell if shell in SHELLS and not completes(shell, program, environ) else ""
+    shell = shell_of(environ)
+    return "" if not shell or completes(shell, program, environ) else shell
 
 
-def complete_in(shell: str, program: str, environ: Mapping[str, str], *, present: bool) -> None:
-    """Add completion for new shells if `present` is true, or remove it if not. Raises OSError."""
+def install_completion(shell: str, program: str, environ: Mapping[str, str]) -> None:
+    """Add completion for new shells. Raises OSError."""
     path = start_up_file(shell, program, environ)
-    line, lines = _line(shell, program) + b"\n", []
-    with suppress(FileNotFoundError):
-        lines = Path(path).read_bytes().splitlines(keepends=True)
-    if present == (line in lines):
+    ours = _code_of_file(shell, program).encode().splitlines(keepends=True)
+    for file in _files(shell, program, environ):
+        if file != path:
+            _remove_lines(file, program)
+    before = _lines(path)
+    if all(line in before for line in ours):
         return
-    if shell == "fish" and lines == [line]:
+    lines = [line for line in before if not _is_ours(line, program)]
+    if not SHELLS[shell].line:
+        lines = []  # the whole file is ours
+    elif lines and not lines[-1].endswith(b"\n"):
+        lines[-1] += b"\n"
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    write_file(os.path.realpath(path), b"".join([*lines, *ours]))
+
+
+def remove_completion(shell: str, program: str, environ: Mapping[str, str]) -> None:
+    """Remove completion for new shells; delete a file in which nothing is left. Raises OSError."""
+    for file in _files(shell, program, environ):
+        is_code = not SHELLS[shell].line
+        if is_code and any(_is_ours(line, program) for line in _lines(file)):
+            os.unlink(file)
+        else:
+            _remove_lines(file, program)
+
+
+def _remove_lines(path: str, program: str) -> None:
+    lines = _lines(path)
+    others = [line for line in lines if not _is_ours(line, program)]
+    if others == lines:
+        return
+    # A file of its own, such as acme.fish, exists only for this line.
+    if not others and os.path.basename(path).startswith(f"{program}."):
         os.unlink(path)
-    elif present:
-        end = b"" if not lines or lines[-1].endswith(b"\n") else b"\n"
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        write_file(os.path.realpath(path), b"".join([*lines, end, line]))
     else:
-        write_file(os.path.realpath(path), b"".join(one for one in lines if one != line))
+        write_file(os.path.realpath(path), b"".join(others))
 
 
-def _line(shell: str, program: str) -> bytes:
-    return _LINES[shell].format(program, shell).encode()
+def _files(shell: str, program: str, environ: Mapping[str, str]) -> Iterator[str]:
+    yield SHELLS[shell].file(environ, program)
+    if former := SHELLS[shell].former(environ, program):
+        yield former
+
+
+def _lines(path: str) -> list[bytes]:
+    try:
+        return Path(path).read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return []
+
+
+def _code_of_file(shell: str, program: str) -> str:
+    """Return what the start-up file contains for a program: a line, or the whole code."""
+    line = SHELLS[shell].line
+    if not line:
+        return completion_code(shell, program)
+    return f"{line.format(program, '')} {_mark(program).decode()}\n"
+
+
+def _mark(program: str) -> bytes:
+    return f"# completion of {program}".encode()
+
+
+def _is_ours(line: bytes, program: str) -> bool:
+    text = line.rstrip(b"\n")
+    mark = _mark(program)
+    return text == mark or (text.endswith(mark) and b"self completion" in text)

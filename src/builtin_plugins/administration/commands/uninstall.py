@@ -9,6 +9,7 @@ from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.program import launcher
 from builtin_plugins.administration.program.shipped_files import HASHES, TEAM_SOURCE, shipped_files
 from builtin_plugins.administration.questions import ask_to_continue
+from builtin_plugins.administration.shells import SHELLS
 from builtin_plugins.io.files.atomic import is_real_dir, remove_path
 from host import OperationError
 from host.cli.session import Session
@@ -28,7 +29,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
         )
     removed = _removed(session, purge=purge)
     siblings = launcher.usual_launchers(root, environ)
-    shells = () if program in map(os.path.basename, siblings) else completion.SHELLS
+    shells = () if program in map(os.path.basename, siblings) else tuple(SHELLS)
     completed = [one for one in shells if completion.completes(one, program, environ)]
     session.show_lines(
         "will be removed:",
@@ -41,7 +42,7 @@ def command(session: Session, purge: bool, yes: bool) -> None:
     )
     ask_to_continue(session, f"Uninstall {program}?", yes, "nothing was removed", required=True)
     for shell in completed:
-        completion.complete_in(shell, program, environ, present=False)
+        completion.remove_completion(shell, program, environ)
     for file in shipped_files():  # an interrupted run may leave empty directories
         _remove_empty(os.path.join(root, file.relative.parent), root)
     for path in removed:

@@ -95,7 +95,7 @@ def offer_completion(session: Session, name: str) -> None:
         return
     path = completion.start_up_file(shell, name, environ)
     if is_agreed(f"Add completion with Tab to {path}?"):
-        completion.complete_in(shell, name, environ, present=True)
+        completion.install_completion(shell, name, environ)
 
 
 def scripts_of_user(environ: Mapping[str, str]) -> str:

@@ -208,7 +208,7 @@ def _finish(
     commands = plural(len(there.contents((), deep=True).commands), "command")
     lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
     if start.is_linked and (shell := completion.uncompleted_shell(name, environ)):
-        completion.complete_in(shell, name, environ, present=True)
+        completion.install_completion(shell, name, environ)
         path = completion.start_up_file(shell, name, environ)
         lines.append(f"Tab completion is installed in {path}; open a new shell")
     session.show_lines(
