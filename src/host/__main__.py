@@ -11,7 +11,7 @@ if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
 if gc.isenabled():
     gc.disable()  # too short-lived for garbage collection; a command in Python has its own process
 
-from host.errors import HostError
+from host.errors import HostError, UsageError
 from host.run import process
 from host.run.environment import REPORT
 from host.run.installation import find_layout, open_installation, program_name
@@ -69,6 +69,10 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     """Execute the command that `argv` names, or let `host.cli` handle the words."""
     layout = find_layout(argv[0], environ)
     words, switches = argv[1:], frozenset[str]()
+    shell_file = ""
+    if words and words[0] == "--shell-file":
+        shell_file = _shell_file(words)
+        words = words[2:]
     options = start = None
     if words and words[0].startswith("-") and words[0] != "--complete":
         from host.cli.global_options import GlobalOptions
@@ -96,7 +100,15 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
         catalog = Catalog(lock, around=installation.around)
         questions = UserQuestions(may_ask=may_ask, assume_yes=assume_yes)
-        run = find_run(words, installation, catalog, messages.warn, questions, acts=True)
+        run = find_run(
+            words,
+            installation,
+            catalog,
+            messages.warn,
+            questions,
+            acts=True,
+            shell_file=shell_file,
+        )
         if run is not None:
             replacement = make_ready(run, messages)
             messages.debug(f"starting {replacement.path}")
@@ -118,6 +130,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         safe=safe,
         assume_yes=assume_yes,
         may_ask=may_ask,
+        shell_file=shell_file,
         start=start,
     )
     return run_cli(session, options or GlobalOptions(tuple(words)))
@@ -140,7 +153,19 @@ def make_ready(run: Run, messages: Messages) -> Exec:
         from host.run.questions import confirm
 
         confirm(run.question, run.program, run.words, may_ask=run.questions.may_ask)
+    if run.definition.shell:
+        from host.run.shell_file import make_shell_file
+
+        make_shell_file(run.shell_file)
     return replacement
+
+
+def _shell_file(words: "Sequence[str]") -> str:
+    """Return the value of `--shell-file`, which the shell function passes before all words."""
+    path = words[1] if len(words) > 1 else ""
+    if not path.startswith("/"):
+        raise UsageError(f"--shell-file: expected an absolute path; found {path or 'nothing'}")
+    return path
 
 
 class UserQuestions(Questions):

@@ -248,6 +248,12 @@ FILES = {
                 "`false`: a command in Python (`package.module:attr`) starts with its caller's"
                 " environment; settings.conf, `.env` files and `envs` have no effect",
             ),
+            Key(
+                "shell",
+                "boolean",
+                "`true`: the [calling shell evaluates](#commands-that-change-the-calling-shell) the"
+                " lines that the command writes to `$CLI_SHELL_FILE`",
+            ),
             *_SUPERVISION,
         ),
         required=("name", "description"),

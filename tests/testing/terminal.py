@@ -13,6 +13,7 @@ import subprocess
 import termios
 import time
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 from testing.installation import Made
 
@@ -43,7 +44,9 @@ def on_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> tuple
 
 
 _LONGEST = 60.0  # seconds for a step
-_ESCAPES = re.compile(r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()=>][A-Z0-9]?")
+_ESCAPES = re.compile(
+    r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()=>][A-Z0-9]?"
+)
 _ANSWERS = {b"\x1b[6n": b"\x1b[1;1R", b"\x1b[c": b"\x1b[?62c"}  # to questions of the program
 
 
@@ -62,7 +65,7 @@ class Terminal:
             os.execve(argv[0], [*argv], dict(environ))
         fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
 
-    def __enter__(self) -> Terminal:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -63,6 +63,9 @@ _FROM = {
     "conflicts": ["--lang", "--description", "--folder"],
 }
 _INSTALL = argument("--install", "Set up completion for every new shell.")
+_KEY = argument(
+    "--key", "Also bind Ctrl-G to `self pick`, which puts a command line into the prompt."
+)
 _LANGUAGES = ["bash", "python", "node", "sh"]
 _LANGUAGE = argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES)
 _LINT_FORMAT = {**FORMAT, "choices": ["text", "json", "github"]}
@@ -96,11 +99,11 @@ _EVERY = argument("--all", "Also show the variables that only your environment s
 _SECRETS = argument("--show-secrets", "Do not mask the values of secrets.")
 _WHERE = argument("words...", "The category (default: the tool's name).", complete="none")
 _TEAM = argument("--from", "A team's git address, archive or directory.", value="SOURCE")
-_UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install"])
+_UNINSTALL = argument("--uninstall", "Undo --install.", conflicts=["--install", "--key"])
 
 # The description and the arguments of each command.
 _COMMANDS: dict[str, tuple[Any, ...]] = {
-    "completion": ("Set up Tab completion for your shell", _SHELL, _INSTALL, _UNINSTALL),
+    "completion": ("Set up Tab completion for your shell", _SHELL, _INSTALL, _UNINSTALL, _KEY),
     "doctor": ("Check this installation", argument("--fix", "Apply safe fixes."), FORMAT),
     "edit": ("Open a command's script in your editor", _WORDS, _DEFINITION),
     "env": ("Show where a command's variables come from", _WORDS, _EVERY, _SECRETS, FORMAT),

@@ -4,83 +4,59 @@ A shell is one template in `templates/completion` and one line in SHELLS.
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from host.run.installation import home
-
-Environ = Mapping[str, str]
 
 
 class Shell(NamedTuple):
     """How a shell loads the code of its template.
 
-    file        returns the file that new shells read, for a program
-    line        the line in this file that loads the code of the program `{0}`, with the options
-                `{1}`. If it is "", the file contains the code itself
-    former      returns the file that earlier versions used for a program, or ""
+    file      the file that new shells read, with the names of `path_of` in braces
+    line      the line in this file that loads the code of `{program}` with `{options}`. If it is
+              "", the file has the code itself
+    former    the file that earlier versions used, or ""
     """
 
-    file: Callable[[Environ, str], str]
+    file: str
     line: str = ""
-    former: Callable[[Environ, str], str] = lambda environ, program: ""
+    former: str = ""
 
 
-def _in_home(environ: Environ, *names: str) -> str:
-    return os.path.join(home(environ), *names)
-
-
-def _in_config(environ: Environ, *names: str) -> str:
-    config = environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(config):
-        config = _in_home(environ, ".config")
-    return os.path.join(config, *names)
-
-
-def _bashrc(environ: Environ, program: str) -> str:
-    return _in_home(environ, ".bashrc")
-
-
-def _zshrc(environ: Environ, program: str) -> str:
-    return os.path.join(environ.get("ZDOTDIR") or home(environ), ".zshrc")
-
-
-def _fish_conf(environ: Environ, program: str) -> str:
-    return _in_config(environ, "fish", "conf.d", f"{program}.fish")
-
-
-def _fish_completions(environ: Environ, program: str) -> str:
-    return _in_config(environ, "fish", "completions", f"{program}.fish")
-
-
-def _nushell_autoload(environ: Environ, program: str) -> str:
-    return _in_config(environ, "nushell", "autoload", f"{program}.nu")
-
-
-def _elvish_rc(environ: Environ, program: str) -> str:
-    return _in_config(environ, "elvish", "rc.elv")
-
-
-_POSIX = 'command -v {0} >/dev/null && eval "$({0} self completion SHELL{1})"'
+_POSIX = 'command -v {{program}} >/dev/null && eval "$({{program}} self completion {}{{options}})"'
 # fish reads conf.d before config.fish, which may set PATH.
 _FISH = (
-    "function __{0}_load --on-event fish_prompt; functions -e __{0}_load;"
-    " command -v {0} >/dev/null; and command {0} self completion fish{1} | source; end"
+    "function __{program}_load --on-event fish_prompt; functions -e __{program}_load;"
+    " command -v {program} >/dev/null;"
+    " and command {program} self completion fish{options} | source; end"
 )
-_ELVISH = "if (has-external {0}) {{ eval (e:{0} self completion elvish{1} | slurp) }}"
+_ELVISH = (
+    "if (has-external {program}) {{ eval (e:{program} self completion elvish{options} | slurp) }}"
+)
+_FISH_BEFORE = "{config}/fish/completions/{program}.fish"
 
 SHELLS = {
-    "bash": Shell(_bashrc, _POSIX.replace("SHELL", "bash")),
-    "zsh": Shell(_zshrc, _POSIX.replace("SHELL", "zsh")),
-    "fish": Shell(_fish_conf, _FISH, former=_fish_completions),
-    "nushell": Shell(_nushell_autoload),
-    "elvish": Shell(_elvish_rc, _ELVISH),
+    "bash": Shell("{home}/.bashrc", _POSIX.format("bash")),
+    "zsh": Shell("{zdotdir}/.zshrc", _POSIX.format("zsh")),
+    "fish": Shell("{config}/fish/conf.d/{program}.fish", _FISH, former=_FISH_BEFORE),
+    "nushell": Shell("{config}/nushell/autoload/{program}.nu"),
+    "elvish": Shell("{config}/elvish/rc.elv", _ELVISH),
 }
-# The names of their programs, as in SHELL, if they differ.
-_PROGRAMS = {"nu": "nushell"}
+_PROGRAMS = {"nu": "nushell"}  # names of the shells' programs, if they differ
 
 
-def shell_of(environ: Environ) -> str:
+def path_of(file: str, program: str, environ: Mapping[str, str]) -> str:
+    """Return the path of `Shell.file` or `Shell.former` for a program."""
+    at_home = home(environ)
+    config = environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(config):
+        config = os.path.join(at_home, ".config")
+    zdotdir = environ.get("ZDOTDIR") or at_home
+    return file.format(home=at_home, config=config, zdotdir=zdotdir, program=program)
+
+
+def shell_of(environ: Mapping[str, str]) -> str:
     """Return the name of the caller's shell, or "" if there is no completion for it."""
     program = os.path.basename(environ.get("SHELL", ""))
     name = _PROGRAMS.get(program, program)

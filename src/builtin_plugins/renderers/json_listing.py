@@ -44,6 +44,7 @@ def _command(command: Command) -> dict[str, Any]:
         "required_envs": tuple(map(_required, definition.required_envs)),
         "requires": [_nulled(one.values()) for one in definition.requires],
         "starts_commands": definition.starts_commands,
+        "shell": definition.shell,
         "output": definition.output or None,
         "schema": definition.schema or None,
         "path_folders": definition.path_folders,

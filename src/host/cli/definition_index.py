@@ -27,11 +27,12 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
-FORMAT = f"cli-host index 15 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 16 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
     *("hidden", "destroys", "examples", "starts_commands", "usage", "path", "output", "schema"),
+    "shell",
 )
 _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "own_supervision", "warnings")
 
@@ -101,7 +102,7 @@ class CachedDefinition(Definition):
 
     name = description = entrypoint = group = usage = output = schema = ""
     effects = "change"
-    sudo = destroys = hidden = starts_commands = False
+    sudo = destroys = hidden = starts_commands = shell = False
     os = aliases = examples = path = ()
 
     def __init__(self, kept: "dict[str, Any]") -> None:

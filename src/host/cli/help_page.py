@@ -107,6 +107,8 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield "Destroys something that cannot be restored."
     if definition.confirm:
         yield f"Asks for confirmation: {definition.confirm}"
+    if definition.shell:
+        yield "Changes the calling shell, for example its current directory."
     if definition.sudo:
         yield "Needs administrator rights (sudo)."
     if plugin:

@@ -44,6 +44,7 @@ class Session:
     `self` commands get the session as their first argument. `installation` and `lock` raise
     HostError if the installation is missing or invalid. With `assume_yes`, no question is asked;
     without `may_ask`, every question has the result that it has without a terminal.
+    `shell_file` is the file for lines that the calling shell evaluates, or "".
     If the installation and the lock have already been read, pass both as `start`.
     """
 
@@ -56,6 +57,7 @@ class Session:
         safe: bool,
         assume_yes: bool = False,
         may_ask: bool = True,
+        shell_file: str = "",
         start: tuple[OpenInstallation, Lock] | None = None,
     ) -> None:
         self.layout = layout
@@ -64,6 +66,7 @@ class Session:
         self.safe = safe
         self.assume_yes = assume_yes
         self.may_ask = may_ask
+        self.shell_file = shell_file
         if start is not None:
             self.__dict__["installation"], self.__dict__["current_lock"] = start
 

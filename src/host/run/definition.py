@@ -82,6 +82,7 @@ class Definition:
     effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
     help                   "script" or "page" handles `--help`; if "", host.run.script_help decides
     starts_commands        whether it starts other commands or programs that its caller chooses
+    shell                  whether the calling shell evaluates what the command writes for it
     output, schema         "json" if stdout is one JSON value, and a file in `directory` with the
                            JSON Schema of that value; otherwise ""
     reads_sources          false if a Python command gets only its caller's environment
@@ -140,6 +141,7 @@ class Definition:
         self.effects: str = effects or ("destroy" if self.sudo else "change")
         self.help: str = fields.one_of("help", ("script", "page"))
         self.starts_commands: bool = fields.flag("starts_commands")
+        self.shell: bool = fields.flag("shell")
         self.output: str = fields.one_of("output", ("json",))
         self.schema: str = _schema(fields, self.output)
         sources = fields.typed("sources", bool, "true or false")

@@ -3,7 +3,7 @@
 import posix
 
 from host.run.layers import SECRETS, Layers, Offers
-from host.run.process import RECORDED, RUN
+from host.run.process import RECORDED, RUN, SHELL_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,16 +96,18 @@ def layers_of(
     installation: "OpenInstallation",
     environ: "Mapping[str, str]",
     given: "Mapping[str, str] | None" = None,
+    shell_file: str = "",
 ) -> Layers:
     """Return the initial layers of a command's run; a `SourceReader` adds the other sources.
 
     `environ` is the caller's environment, with CLI_RUN. `given` has the variables of the declared
-    arguments, by default those of an empty command line.
+    arguments, by default those of an empty command line. `shell_file` is the file for lines that
+    the calling shell evaluates, or "".
     """
     caller = {
         name: value
         for name, value in environ.items()
-        if name not in (RUN, REPORT, RECORDED)
+        if name not in (RUN, REPORT, RECORDED, SHELL_FILE)
         and not any(one.owns(name) for one in definition.args)
     }
     if definition.args and given is None:
@@ -115,6 +117,8 @@ def layers_of(
     fixed = {**installation.run_variables(words), **(given or {})}
     if definition.project is not None:
         fixed["PROJECT_DIR"] = definition.project.root
+    if shell_file:
+        fixed[SHELL_FILE] = shell_file
     folders: Sequence[PathFolder] = ()
     if definition.path_folders and definition.reads_sources:
         from host.run.path_folders import check_folders

@@ -81,6 +81,7 @@ class Run(Record):
     folders            the packages of the plugin that has the command, if it is in Python
     arg_variables      the variables of the declared arguments: see `parse_arguments`
     plugin             the plugin that provides the command, or ""
+    shell_file         the file for lines that the calling shell evaluates, or "" if it takes none
     """
 
     words: tuple[str, ...]
@@ -99,6 +100,7 @@ class Run(Record):
     folders: "Sequence[str]" = ()
     arg_variables: "Mapping[str, str] | None" = None
     plugin: str = ""
+    shell_file: str = ""
 
     _line = None  # the parsed arguments
     _reader = None  # reads the sources into `layers`
@@ -154,6 +156,7 @@ class Run(Record):
         """
         return (
             self.check_trust,
+            self.check_shell,
             self.parse_arguments,
             self.read_variables,
             self.check_variables,
@@ -186,6 +189,13 @@ class Run(Record):
             if not is_trusted(self.definition):
                 self.questions.trust(self)
 
+    def check_shell(self) -> None:
+        """Raise OperationError if the command changes the calling shell, and that cannot work."""
+        if self.definition.shell:
+            from host.run.shell_file import check_shell
+
+            check_shell(self)
+
     def parse_arguments(self) -> None:
         """Set `arg_variables`. Raises UsageError if the arguments are not as declared."""
         declared = self.definition.args
@@ -206,7 +216,12 @@ class Run(Record):
         """
         definition, lock = self.definition, self.catalog.lock
         layers = layers_of(
-            self.words, definition, self.installation, self.caller, self.arg_variables
+            self.words,
+            definition,
+            self.installation,
+            self.caller,
+            self.arg_variables,
+            self.shell_file if definition.shell else "",
         )
         self._reader = (reading or SourceReader)(
             self.words,
@@ -298,12 +313,13 @@ def find_run(
     questions: "Questions | None" = None,
     *,
     acts: bool,
+    shell_file: str = "",
 ) -> "Run | None":
     """Return the run that `words` ask for, or None if they ask for a listing or a help page.
 
     With `acts`, the steps of the plan resolve secrets and start required programs for their
-    versions; without it, they only look. Raises CannotStartError if the command does not run on
-    this system, and DefinitionError.
+    versions; without it, they only look. `shell_file` is the value of `--shell-file`. Raises
+    CannotStartError if the command does not run on this system, and DefinitionError.
     """
     match, arguments = find_named(words, catalog)
     definition = match.definition
@@ -332,6 +348,7 @@ def find_run(
         file=file,
         plugin=match.plugin,
         folders=folders,
+        shell_file=shell_file,
     )
 
 

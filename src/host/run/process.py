@@ -22,6 +22,7 @@ RECORD = "CLI_RECORD"  # if the caller sets it to 1, any run is recorded
 RECORDED = (
     "CLI_RECORDED"  # ID:ORIGIN:CLIENT, if the caller records this run: see `recorded_variable`
 )
+SHELL_FILE = "CLI_SHELL_FILE"  # the file for lines that the calling shell evaluates
 FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_variables`
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),
     *("COMMAND_NAME", "COMMAND_CATEGORY"),

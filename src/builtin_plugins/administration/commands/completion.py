@@ -5,39 +5,73 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from builtin_plugins.administration.shells import SHELLS, shell_of
+from builtin_plugins.administration.shells import SHELLS, path_of, shell_of
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
+from host import HostError
+from host.cli.contents import contents
+from host.cli.definition_index import DefinitionIndex
 from host.cli.session import Session
+from host.run.catalog import Catalog
 
 
-def command(session: Session, shell: str, install: bool, uninstall: bool) -> None:
+def command(session: Session, shell: str, install: bool, uninstall: bool, key: bool) -> None:
     """Print or install the code that lets SHELL complete this program's commands.
 
     Without an option, the code is printed; load it into the current shell with eval or
-    source.
+    source. If the installation has commands that change the calling shell, the code for
+    bash, zsh and fish contains the function that they need.
     """
     program, environ = session.program, session.environ
     if not (install or uninstall):
-        session.show(completion_code(shell, program))
+        code = completion_code(shell, program, key=key)
+        if has_shell_commands(session):
+            code += fill_template("shell_function", NAME=program).get(shell, "")
+        session.show(code)
         return
     path = start_up_file(shell, program, environ)
     if install:
-        install_completion(shell, program, environ)
+        install_completion(shell, program, environ, key=key)
         session.show_lines(f"installed in {path}; open a new shell")
     else:
         remove_completion(shell, program, environ)
         session.show_lines(f"removed from {path}")
 
 
-def completion_code(shell: str, program: str) -> str:
-    """Return the code that lets a shell complete the program's commands."""
-    return fill_template("completion", NAME=program)[shell]
+def completion_code(shell: str, program: str, *, key: bool = False) -> str:
+    """Return the code that lets a shell complete the program's commands.
+
+    With `key`, the code also binds Ctrl-G to `self pick`.
+    """
+    code = fill_template("completion", NAME=program)[shell]
+    if key:
+        code += fill_template("key", NAME=program)[shell]
+    return code
+
+
+def has_shell_commands(session: Session) -> bool:
+    """Return whether a command of the installation changes the calling shell.
+
+    Problems are not reported, because a start-up file of the shell calls this.
+    """
+    try:
+        installation = session.installation
+        index = DefinitionIndex(installation)
+        catalog = Catalog(session.lock_without_hooks, index.read_definition)
+        inside = contents(catalog, (), deep=True)
+        if not session.safe:
+            index.save()
+        runnable = [category.words for category in inside.categories if category.runnable]
+        words = [command.words for command in inside.commands] + runnable
+        definitions = [catalog.find(each).definition for each in words]
+    except HostError:
+        return False
+    return any(definition is not None and definition.shell for definition in definitions)
 
 
 def start_up_file(shell: str, program: str, environ: Mapping[str, str]) -> str:
     """Return the start-up file that loads completion; some shells have a file for each program."""
-    return SHELLS[shell].file(environ, program)
+    return path_of(SHELLS[shell].file, program, environ)
 
 
 def completes(shell: str, program: str, environ: Mapping[str, str]) -> bool:
@@ -55,19 +89,21 @@ def uncompleted_shell(program: str, environ: Mapping[str, str]) -> str:
     return "" if not shell or completes(shell, program, environ) else shell
 
 
-def install_completion(shell: str, program: str, environ: Mapping[str, str]) -> None:
-    """Add completion for new shells. Raises OSError."""
+def install_completion(
+    shell: str, program: str, environ: Mapping[str, str], *, key: bool = False
+) -> None:
+    """Add completion for new shells; with `key`, also the key for `self pick`. Raises OSError."""
     path = start_up_file(shell, program, environ)
-    ours = _code_of_file(shell, program).encode().splitlines(keepends=True)
+    ours = _code_of_file(shell, program, key=key).encode().splitlines(keepends=True)
     for file in _files(shell, program, environ):
         if file != path:
             _remove_lines(file, program)
     before = _lines(path)
-    if all(line in before for line in ours):
-        return
     lines = [line for line in before if not _is_ours(line, program)]
     if not SHELLS[shell].line:
         lines = []  # the whole file is ours
+    elif all(line in before for line in ours):
+        return
     elif lines and not lines[-1].endswith(b"\n"):
         lines[-1] += b"\n"
     os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -97,9 +133,9 @@ def _remove_lines(path: str, program: str) -> None:
 
 
 def _files(shell: str, program: str, environ: Mapping[str, str]) -> Iterator[str]:
-    yield SHELLS[shell].file(environ, program)
-    if former := SHELLS[shell].former(environ, program):
-        yield former
+    for file in (SHELLS[shell].file, SHELLS[shell].former):
+        if file:
+            yield path_of(file, program, environ)
 
 
 def _lines(path: str) -> list[bytes]:
@@ -109,12 +145,13 @@ def _lines(path: str) -> list[bytes]:
         return []
 
 
-def _code_of_file(shell: str, program: str) -> str:
+def _code_of_file(shell: str, program: str, *, key: bool) -> str:
     """Return what the start-up file contains for a program: a line, or the whole code."""
     line = SHELLS[shell].line
     if not line:
-        return completion_code(shell, program)
-    return f"{line.format(program, '')} {_mark(program).decode()}\n"
+        return completion_code(shell, program, key=key)
+    loads = line.format(program=program, options=" --key" if key else "")
+    return f"{loads} {_mark(program).decode()}\n"
 
 
 def _mark(program: str) -> bytes:

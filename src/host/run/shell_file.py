@@ -1,0 +1,77 @@
+"""The file in which a command with `"shell": true` leaves lines for the calling shell.
+
+`self completion` installs a shell function that passes `--shell-file FILE` and evaluates the file
+after the run. Only a run of such a command makes the file, so other runs cost the function nothing.
+"""
+
+import _stat
+import posix
+
+from host.errors import OperationError, Problem
+from host.run import basename, dirname
+from host.run.process import RUN
+from host.run.text import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from host.run.plan import Run
+
+OPTION = "--shell-file"
+_SHELLS = ("bash", "zsh", "fish")  # those whose completion has the function
+
+
+def check_shell(run: "Run") -> None:
+    """Raise OperationError if the calling shell cannot evaluate what the command writes."""
+    called = " ".join(run.words)
+    if run.definition.project is not None:
+        what = "a command of a project cannot change the calling shell"
+        raise OperationError(Problem(run.definition.file, what, key="shell"))
+    if RUN in run.caller:
+        what = f"{called}: changes the calling shell, so it cannot run inside another command"
+        raise OperationError(what)
+    if not run.shell_file:
+        shell = basename(run.caller.get("SHELL", ""))
+        named = shell if shell in _SHELLS else "|".join(_SHELLS)
+        raise OperationError(
+            f"{called}: changes the calling shell, which has no function for {run.program} yet",
+            f"run: {run.program} self completion {named} --install, and open a new shell",
+        )
+
+
+def make_shell_file(path: str) -> None:
+    """Make an empty file that only the user can read, or empty such a file.
+
+    Raises OperationError if the path belongs to somebody else, because the shell would evaluate
+    what they write.
+    """
+    try:
+        _make_directory(dirname(path))
+        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW
+        descriptor = posix.open(encode(path), flags | posix.O_NONBLOCK, 0o600)
+        try:
+            status = posix.fstat(descriptor)
+            is_own = status.st_uid == posix.geteuid() and status.st_nlink == 1
+            if not (_stat.S_ISREG(status.st_mode) and is_own) or status.st_mode & 0o077:
+                what = f"{OPTION}: must be a file that only you can read and write"
+                raise OperationError(Problem(path, what))
+            posix.ftruncate(descriptor, 0)
+        finally:
+            posix.close(descriptor)
+    except OSError as failure:
+        raise OperationError(Problem(path, f"{OPTION}: {failure.strerror}")) from None
+
+
+def _make_directory(path: str) -> None:
+    missing = []
+    while True:
+        try:
+            posix.lstat(encode(path))
+            break
+        except FileNotFoundError:
+            missing.append(path)
+            path = dirname(path)
+    for folder in reversed(missing):
+        try:
+            posix.mkdir(encode(folder), 0o700)
+        except FileExistsError:
+            pass  # another run has made it
