@@ -91,7 +91,8 @@ def _kept(definition: Definition) -> "dict[str, Any]":
     kept = {name: getattr(definition, name) for name in _KEPT}
     defaults = vars(CachedDefinition)
     kept = {name: one for name, one in kept.items() if one != defaults.get(name)}
-    return kept | {name: () for name in _KEPT_IF_EMPTY if not getattr(definition, name)}
+    empty = {name: getattr(definition, name) for name in _KEPT_IF_EMPTY}
+    return kept | {name: value for name, value in empty.items() if not value}
 
 
 class CachedDefinition(Definition):

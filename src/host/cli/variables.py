@@ -128,7 +128,14 @@ def variables_of(run: Run, also: Iterable[str] = ()) -> dict[str, Variable]:
 
 def plan_of(session: Session, words: Sequence[str]) -> Plan:
     """Return what the command line `words` would execute: see `Program.plan`."""
-    run = find_run(words, session.installation, session.catalog, session.messages.warn, acts=False)
+    run = find_run(
+        words,
+        session.installation,
+        session.catalog,
+        session.messages.warn,
+        acts=False,
+        shell_file=session.shell_file,
+    )
     if run is None:
         what = f"{' '.join(words)}: this shows a listing or a help page, and runs nothing"
         raise UsageError(what, "name a command")

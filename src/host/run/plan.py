@@ -177,7 +177,7 @@ class Run(Record):
             except HostError as error:
                 if str(error) not in map(str, errors):
                     errors.append(error)
-                if step not in (self.check_variables, self.check_programs):
+                if step not in (self.check_shell, self.check_variables, self.check_programs):
                     break
         return errors
 
