@@ -149,7 +149,7 @@ def test_completion_goes_and_nothing_else_of_the_start_up_files(made: Made) -> N
         assert made.run("self", "completion", shell, "--install").status == 0
     with (made.home / ".bashrc").open("a") as file:
         file.write("alias c=d\n")
-    fish = made.home / ".config/fish/completions/acme.fish"
+    fish = made.home / ".config/fish/conf.d/acme.fish"
     assert fish.is_file()
     done = made.run("self", "uninstall", "--yes")
     assert (done.status, done.stderr) == (0, "")
@@ -162,7 +162,7 @@ def test_completion_goes_and_nothing_else_of_the_start_up_files(made: Made) -> N
 
 @pytest.mark.slow
 def test_completion_of_somebody_else_stays(made: Made) -> None:
-    fish = made.home / ".config/fish/completions/acme.fish"
+    fish = made.home / ".config/fish/conf.d/acme.fish"
     fish.parent.mkdir(parents=True)
     fish.write_text("complete -c acme\n")
     assert made.run("self", "completion", "fish", "--uninstall").stdout == f"removed from {fish}\n"
