@@ -62,6 +62,7 @@ _DOCSTRINGS = {'"""': '"""', "'''": "'''", "/*": "*/"}
 _SETTINGS = ("set -", "set +", "shopt -")
 _ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "cf", "approx", "no", "resp", "incl", "dr", "mr", "st")
 _USAGE_INDENT = "  "
+_MOST_BLANK_LINES = 2  # in a usage
 _DASHES = (" - ", ": ", " -- ", " \u2013 ", " \u2014 ")  # between a script's name and its summary
 
 
@@ -152,7 +153,8 @@ class Header:
                 if is_indented or "" in following:
                     break
             elif found or following:
-                ahead = next((text for _, text in rows[index:] if text.strip()), "")
+                near = rows[index : index + _MOST_BLANK_LINES + 1]
+                ahead = next((text for _, text in near if text.strip()), "")
                 if not ahead.startswith(_USAGE_INDENT):
                     break
             following.append(text.expandtabs().rstrip())

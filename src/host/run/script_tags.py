@@ -180,7 +180,7 @@ class Tagged:
 
     def _set_requires(self, value: "Any", _name: str) -> bool:
         """Read argc's `@meta require-tools` and `@meta version`."""
-        key, *words = str(value).split()
+        key, *words = str(value).split() or [""]
         if key == "version":
             about = {"description": "Print the version."}
             self._add({"name": "--version", "short": "-V", **about})

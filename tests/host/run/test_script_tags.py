@@ -174,6 +174,7 @@ IGNORED = {
     "a number": "#MISE description=3\n",
     "a broken array": "#MISE alias=[\n",
     "an unknown tag": "# @whatever {\n",
+    "no words": "# @meta\n# @arg\n# @option\n# @alias\n#USAGE\n#MISE =\n",
     "an open string": '#USAGE arg "x\n',
 }
 
