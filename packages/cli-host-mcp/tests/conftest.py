@@ -271,19 +271,6 @@ def cli(tmp_path_factory: pytest.TempPathFactory) -> Cli:
         args=[{"name": "kind", "choices": ["a", FORGED], "description": FORGED}],
     )
     found.command("risk drop", 'echo "dropped $1" | tee -a "$HOME/dropped"\n', effects="destroy")
-    shape = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
-    for name, script, schema in (
-        ("object", 'echo "{\\"n\\": ${1-1}}"\n', shape),
-        ("list", "echo '[1, 2]'\n", {"type": "array", "items": {"$ref": "#/$defs/n"},
-                                     "$defs": {"n": {"type": "integer"}}}),
-        ("free", 'printf "%s" "${1-[]}"\n', None),
-        ("secret", """printf '{"n": "%s"}' 'a\\"b\\\\c'\n""", None),
-    ):  # fmt: skip
-        more = {"schema": "out.json"} if schema else {}
-        envs = {"QUOTED_KEY": 'a"b\\\\c'} if name == "secret" else {}
-        found.command(f"json {name}", script, effects="read", output="json", envs=envs, **more)
-        folder = found.root / "commands/json" / name
-        (folder / "out.json").write_text(json.dumps(schema or {}))
     found.command("risk sure", "echo sure\n", confirm="Really?", effects="read")
     found.command("risk root", "id -u\n", sudo=True)
     return found

@@ -112,37 +112,6 @@ def test_secrets_are_masked(assistant: Assistant) -> None:
     assert assistant.call("show__minted").blocks == ["<********>\n"]
 
 
-def test_output_in_json_is_data(assistant: Assistant) -> None:
-    tools = assistant.tools()
-    assert tools["json__object"].output_schema["required"] == ["n"]
-    assert tools["json__list"].output_schema["properties"]["result"]["type"] == "array"
-    assert tools["json__free"].output_schema["required"] == ["result"]
-    assert tools["show__words"].output_schema is None
-    assert assistant.call("json__object").data == {"n": 1}
-    assert assistant.call("json__list").data == {"result": [1, 2]}
-    assert assistant.call("json__free", words=["null"]).data == {"result": None}
-
-
-@pytest.mark.parametrize(
-    ("name", "words", "said"),
-    [
-        ("json__object", ['"x"'], "stdout does not have its schema, at n"),
-        ("json__free", ["1 2"], "stdout is not one JSON value: Extra data"),
-        ("json__free", [""], "stdout is not one JSON value: Expecting value"),
-        ("json__free", ["1" * 70_000], "the output is too long to be data; see --max-output"),
-    ],
-)
-def test_output_that_is_not_as_declared_is_an_error(
-    assistant: Assistant, name: str, words: list[str], said: str
-) -> None:
-    found = assistant.call(name, words=words)
-    assert (found.failed, found.data, found.blocks[-1]) == (True, None, said)
-
-
-def test_a_secret_is_masked_in_json_too(assistant: Assistant) -> None:
-    assert assistant.call("json__secret").data == {"result": {"n": "********"}}
-
-
 def test_much_output_is_cut_in_the_middle(assistant: Assistant) -> None:
     found = assistant.call("odd__megabytes")
     head, missing, tail = re.split(r"\n… (\d+) bytes are missing here …\n", found.blocks[0])
