@@ -97,6 +97,15 @@ class CommandJob(Job):
         except OSError as failure:
             raise FleetError(f"--stdin {order.stdin}: {failure.strerror}") from None
 
+    def recorded_as(self, program: Program) -> tuple[Sequence[str], Sequence[str]]:
+        return self.order.command.words, self.order.args
+
+    def secret_values(self) -> Collection[str]:
+        declared = self.order.command.definition.args
+        asked = {f"ARG_{one.bare_name.upper().replace('-', '_')}" for one in declared if one.secret}
+        answers = [text for name, text in self.order.declared.items() if name in asked]
+        return [*self._secrets.values(), *self._referenced.values(), *answers]
+
     def masked_words(self) -> list[str]:
         command = self.order.command
         return [*command.words, *self._program.masked_arguments(command, self.order.args)]
@@ -233,7 +242,7 @@ class InstalledJob(CommandJob):
     def _chosen(
         self, found: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        return variables.for_installed(found, given)
+        return {**variables.for_installed(found, given), **self.recorded}
 
 
 def there(path: str, facts: Facts) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -13,7 +14,7 @@ from cli_host_fleet.results import State
 from cli_host_fleet.session import Elevation, Output, RefusedError, Session
 from cli_host_fleet.shipment import Shipment, stem_of_a_run
 from cli_host_fleet.transport import Host, Transport
-from host import HostError, OperationError
+from host import HostError, OperationError, Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,8 @@ class Job:
         self._transport: Transport  # `connect` sets it
         self._options: Mapping[str, Sequence[str]] = {}
         self._elevation: Elevation | None = None
+        # Tells a program on a host that this run is recorded already: see `Program.record`.
+        self.recorded: Mapping[str, str] = {}
 
     def connect(self, transport: Transport, elevation: Elevation | None) -> None:
         """Set the way to the hosts, and the user to run as."""
@@ -66,6 +69,14 @@ class Job:
             return self._prepared(record, facts, nonce)
 
         return Session(os.urandom(8).hex(), self._elevation, prepare, output)
+
+    def recorded_as(self, program: Program) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words and the arguments under which the history has the run."""
+        return program.words, sys.argv[1:]
+
+    def secret_values(self) -> Collection[str]:
+        """Return the secret values that only this job knows; `connect` comes first."""
+        return ()
 
     def masked_words(self) -> list[str]:
         """Return what runs, for display, with secrets masked."""

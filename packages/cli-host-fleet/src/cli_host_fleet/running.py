@@ -19,7 +19,7 @@ from cli_host_fleet.job import Job
 from cli_host_fleet.json_view import JsonView
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.preview import preview
-from cli_host_fleet.results import Result
+from cli_host_fleet.results import Result, exit_status
 from cli_host_fleet.rollout import Amount
 from cli_host_fleet.targets import Targets, transport
 from cli_host_fleet.text_view import TextView
@@ -159,16 +159,33 @@ def run_or_preview(
 
 
 def carry_out(program: Program, job: Job, options: Options, view: View) -> int:
-    """Run and show the job, and record the failed hosts.
+    """Run and show the job, record it in the history, and remember the failed hosts.
 
     Return the exit status, or end this process with the signal that stopped the run.
     """
+    words, args = job.recorded_as(program)
+    recorded = program.record(words, args, origin="fleet", secrets=job.secret_values())
+    job.recorded = recorded.environment({})
     fleet = Fleet(job, options, view)
     start = time.monotonic()
     results = fleet.run(list(job.hosts))
     results = list(view.end(results, time.monotonic() - start) or results)
     _remember(program, job, results)
+    status = -fleet.signal if fleet.signal else exit_status(results)
+    recorded.finish(status, hosts=[_row(result) for result in results])
     return outcome(fleet, view, results)
+
+
+def _row(result: Result) -> dict[str, str | int | float | None]:
+    """Return what the history keeps of a result."""
+    return {
+        "host": result.host,
+        "state": result.state,
+        "status": result.status,
+        "attempts": result.attempts,
+        "seconds": result.seconds,
+        "reason": result.reason or None,
+    }
 
 
 def _remember(program: Program, job: Job, results: Iterable[Result]) -> None:

@@ -1,0 +1,79 @@
+"""The history has one record of a run on many hosts, with the result of each."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from typing import Any
+
+from conftest import Cli
+
+
+def _history(cli: Cli) -> list[dict[str, Any]]:
+    done = subprocess.run(
+        [cli.root / "core" / "cli", "self", "history", "--format", "json"],
+        env=cli.environ(),
+        capture_output=True,
+        check=True,
+    )
+    runs: list[dict[str, Any]] = json.loads(done.stdout)["runs"]
+    return runs
+
+
+def test_a_run_is_recorded_once(cli: Cli) -> None:
+    pin = {"name": "--pin", "value": "PIN", "secret": True}
+    cli.command(
+        "[[ $HOSTNAME != web02 ]] || exit 3\n",
+        args=[{"name": "stage"}, pin],
+        secrets={"TOKEN": "run:echo t0k3n-here"},
+    )
+    assert cli.run("web[01-02],down", "demo", "do", "prod", "--pin=hunter2").status == 4
+    (run,) = _history(cli)
+    assert (run["words"], run["arguments"]) == (["demo", "do"], ["prod", "--pin=********"])
+    assert (run["origin"], run["status"], run["signal"]) == ("fleet", 4, None)
+    hosts = {host["host"]: (host["state"], host["status"]) for host in run["hosts"]}
+    assert hosts == {"down": ("unreachable", None), "web01": ("ok", 0), "web02": ("failed", 3)}
+    everything = subprocess.run(
+        ["grep", "-rE", "hunter2|t0k3n", cli.home], capture_output=True, check=False
+    )
+    assert everything.stdout == b""
+
+
+def test_the_other_words_are_recorded(cli: Cli) -> None:
+    assert cli.fleet("exec", *cli.on("web01"), "--", "true", "-p").status == 0
+    (run,) = _history(cli)
+    assert run["words"] == ["fleet", "exec"]
+    assert run["arguments"][-3:] == ["--", "true", "-p"]
+
+
+def test_a_dry_run_and_a_forbidden_record_leave_none(cli: Cli) -> None:
+    cli.command("true\n")
+    assert cli.run("web01", "--dry-run", "demo", "do").status == 0
+    config = cli.root / "core" / "cli.json"
+    config.write_text(json.dumps({**json.loads(config.read_text()), "record": False}))
+    assert cli.run("web01").status == 0
+    assert _history(cli) == []
+
+
+def test_an_interrupted_run(cli: Cli) -> None:
+    cli.command("echo up; sleep 60\n")
+    process = cli.start("run", *cli.on("web01"), "demo", "do")
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"web01: up\n"
+    os.kill(process.pid, signal.SIGINT)
+    process.communicate(timeout=60)
+    (run,) = _history(cli)
+    assert [host["state"] for host in run["hosts"]] == ["interrupted"]
+    assert run["signal"] in (signal.SIGINT, "SIGINT")
+
+
+def test_an_installed_program_does_not_record_the_run_again(cli: Cli) -> None:
+    cli.command("true\n")
+    program = cli.rig.machines["web01"].root / "opt" / "told"
+    program.write_text("#!/bin/sh\necho ${CLI_RECORDED%%:*}\n")
+    program.chmod(0o755)
+    done = cli.run("web01", "--installed", "/opt/told", "demo", "do")
+    (run,) = _history(cli)
+    assert done.hosts()["web01"]["stdout"] == f"{run['id']}\n"
