@@ -32,7 +32,7 @@ def test_a_run_is_recorded_once(cli: Cli) -> None:
     assert cli.run("web[01-02],down", "demo", "do", "prod", "--pin=hunter2").status == 4
     (run,) = _history(cli)
     assert (run["words"], run["arguments"]) == (["demo", "do"], ["prod", "--pin=********"])
-    assert (run["origin"], run["status"], run["signal"]) == ("fleet", 4, None)
+    assert (run["origin"], run["status"], run["signal"]) == ("fleet", 4, 0)
     hosts = {host["host"]: (host["state"], host["status"]) for host in run["hosts"]}
     assert hosts == {"down": ("unreachable", None), "web01": ("ok", 0), "web02": ("failed", 3)}
     everything = subprocess.run(
@@ -66,7 +66,7 @@ def test_an_interrupted_run(cli: Cli) -> None:
     process.communicate(timeout=60)
     (run,) = _history(cli)
     assert [host["state"] for host in run["hosts"]] == ["interrupted"]
-    assert run["signal"] in (signal.SIGINT, "SIGINT")
+    assert run["signal"] == signal.SIGINT
 
 
 def test_an_installed_program_does_not_record_the_run_again(cli: Cli) -> None:
