@@ -29,6 +29,7 @@ from host.records import Disabled as Disabled
 from host.records import EnvSource as EnvSource
 from host.records import FinishedRun as FinishedRun
 from host.records import Installation as Installation
+from host.records import Limit as Limit
 from host.records import Plan as Plan
 from host.records import PluginFile as PluginFile
 from host.records import SecretScheme as SecretScheme

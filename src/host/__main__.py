@@ -123,6 +123,7 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
 
+    explains = options is not None and options.explain and not (options.help or options.version)
     session = Session(
         layout,
         environ,
@@ -132,7 +133,12 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
         may_ask=may_ask,
         shell_file=shell_file,
         start=start,
+        writes_index=not explains,
     )
+    if explains and options is not None:
+        from host.explain import explain
+
+        return explain(session, options)
     return run_cli(session, options or GlobalOptions(tuple(words)))
 
 

@@ -13,8 +13,9 @@ from host.cli.contents import command_of
 from host.cli.lookup import find_command, find_whole
 from host.cli.prompt import ask_missing, masked_words
 from host.cli.session import Session
-from host.cli.variables import plan_of, variables_of
+from host.cli.variables import variables_of
 from host.errors import HostError, MissingError, UsageError
+from host.explain import plan_of
 from host.listing_records import Category, Command
 from host.records import Plan, Variable
 from host.run.argument_parser import CommandLine, MissingArgumentsError, parse

@@ -264,12 +264,26 @@ class Variable(Record):
     secret: bool = False
 
 
+class Limit(Record):
+    """One of the keys `record`, `timeout` and `exclusive` as it applies to a run.
+
+    value    the value of the key, such as True or "90s"
+    source   the file that sets it, `plugin NAME` for a command in Python, or CLI_RECORD for the
+             variable of the caller
+    """
+
+    value: bool | str
+    source: str
+
+
 class Plan(Record):
     """What a run of a command would execute: see `Program.plan`.
 
     words       the words of the command
     definition  its `Definition`
     argv        the program that the run starts, and its arguments; () if it cannot be started
+    arguments   the arguments that the command gets
+    interpreter the program that runs the command's file, or "" for a binary or an unknown one
     directory   the directory in which it starts
     variables   the variables that the run adds, and the required ones, by name and unmasked. The
                 value of a secret is its reference.
@@ -277,15 +291,19 @@ class Plan(Record):
                 as required, and "not checked" if it would have to be started for its version
     question    what the user must confirm before the run, or ""
     effects     "read", "change" or "destroy"
+    limits      how the run is recorded and limited: a `Limit` for each key that a file sets
     errors      the `HostError`s that prevent the run, the first one first
     """
 
     words: tuple[str, ...]
     definition: Definition
     argv: tuple[str, ...]
+    arguments: tuple[str, ...]
+    interpreter: str
     directory: str
     variables: Mapping[str, Variable]
     programs: Mapping[str, str]
     question: str
     effects: str
+    limits: Mapping[str, Limit]
     errors: tuple[HostError, ...]

@@ -18,13 +18,20 @@ OPTIONS = {
     "--all": "also list hidden commands and commands for other systems",
     "--format FORMAT": "list as text, json, tree or a plugin's format",
     "--color WHEN": "use colours: auto, always or never",
+    "--explain": "show what a command would run, without running it",
     "--safe": "run without third-party Python (must come first)",
     "--yes": "run without asking for confirmation (must come first)",
     "--no-input": "never ask on the terminal (must come first)",
 }
 # The attribute of `GlobalOptions` that each option without a value sets.
 _SHORT = {"-h": "help", "-V": "version"}
-_FLAGS = {"--help": "help", "--version": "version", "--all": "everything", **_SHORT}
+_FLAGS = {
+    "--help": "help",
+    "--version": "version",
+    "--all": "everything",
+    "--explain": "explain",
+    **_SHORT,
+}
 _SWITCHES = ("--safe", "--yes", "--no-input")
 OF_LISTINGS = ("--help", "-h", "--all", *VALUES)  # also allowed after the words of a category
 
@@ -36,13 +43,15 @@ class GlobalOptions(Record):
     help: bool = False
     version: bool = False
     everything: bool = False
+    explain: bool = False
     format: str = ""
     switches: frozenset[str] = frozenset()
 
     @property
     def wants_answer(self) -> bool:
-        """Whether an option asks for a listing, help or the version, so that no command runs."""
-        return self.help or self.version or self.everything or self.format != ""
+        """Whether an option asks for a page, a listing or the version, so that no command runs."""
+        flags = (self.help, self.version, self.everything, self.explain)
+        return any(flags) or self.format != ""
 
     def read(
         self, words: "Sequence[str]", messages: "Messages", category: "Sequence[str] | None" = None

@@ -45,7 +45,8 @@ class Session:
     HostError if the installation is missing or invalid. With `assume_yes`, no question is asked;
     without `may_ask`, every question has the result that it has without a terminal.
     `shell_file` is the file for lines that the calling shell evaluates, or "".
-    If the installation and the lock have already been read, pass both as `start`.
+    If the installation and the lock have already been read, pass both as `start`. Without
+    `writes_index`, recursive listings do not write their cache.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Session:
         may_ask: bool = True,
         shell_file: str = "",
         start: tuple[OpenInstallation, Lock] | None = None,
+        writes_index: bool = True,
     ) -> None:
         self.layout = layout
         self.environ = environ
@@ -67,6 +69,7 @@ class Session:
         self.assume_yes = assume_yes
         self.may_ask = may_ask
         self.shell_file = shell_file
+        self._writes_index = writes_index and not safe  # in safe mode, nothing is written
         if start is not None:
             self.__dict__["installation"], self.__dict__["current_lock"] = start
 
@@ -258,7 +261,7 @@ class Session:
         index = DefinitionIndex(self.installation)
         catalog = Catalog(self.lock, index.read_definition, self.installation.around)
         found = contents(catalog, words, deep=True)
-        if not self.safe:  # in safe mode, nothing is written
+        if self._writes_index:
             index.save()
         return found
 

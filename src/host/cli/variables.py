@@ -6,19 +6,27 @@ shows the names that settings.conf assigns, without values.
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from host.cli.session import Session
-from host.errors import HostError, SourceError, UsageError
-from host.records import Plan, Variable
+from host.errors import HostError, SourceError
+from host.records import Variable
 from host.run import read_regular
 from host.run.catalog import Match
 from host.run.definition import Definition
 from host.run.environment import SourceReader
-from host.run.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
+from host.run.layers import (
+    ENV_FILES,
+    ENVS,
+    FRAMEWORK,
+    SECRETS,
+    SETTINGS,
+    SYSTEM,
+    Assignment,
+    Layers,
+)
 from host.run.lock import Source
-from host.run.plan import Run, find_run
-from host.run.requirements import fault
+from host.run.plan import Run
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
 
@@ -126,44 +134,27 @@ def variables_of(run: Run, also: Iterable[str] = ()) -> dict[str, Variable]:
     return {name: variable for name, variable in every.items() if name in names}
 
 
-def plan_of(session: Session, words: Sequence[str]) -> Plan:
-    """Return what the command line `words` would execute: see `Program.plan`."""
-    run = find_run(
-        words,
-        session.installation,
-        session.catalog,
-        session.messages.warn,
-        acts=False,
-        shell_file=session.shell_file,
-    )
-    if run is None:
-        what = f"{' '.join(words)}: this shows a listing or a help page, and runs nothing"
-        raise UsageError(what, "name a command")
-    errors = run.look()
-    argv: tuple[str, ...] = ()
-    if run.has_variables:
-        try:
-            process = run.process()
-            argv = (process.path, *process.argv[1:])
-        except HostError as error:
-            errors.append(error)
-    environment = run.layers.environment()
-    versions = session.installation.cache_path("versions")
-    programs = {}
-    for requirement in run.definition.requires:
-        state = fault(requirement, environment, versions, starts_programs=False)
-        programs[str(requirement)] = state
-    return Plan(
-        run.words,
-        run.definition,
-        argv,
-        os.getcwd(),
-        variables_of(run),
-        programs,
-        run.question,
-        run.effects,
-        tuple(errors),
-    )
+def shown_variables(
+    run: Run, variables: Mapping[str, Variable], *, show_secrets: bool = False
+) -> dict[str, Variable]:
+    """Return variables of a run as `self env` shows them.
+
+    Secrets are masked, a reference that nobody has asked for says so, and the source of an argument
+    that the caller's environment gives is that variable.
+    """
+    definition = run.definition
+    shown = {**variables}
+    if not show_secrets:
+        shown = masked(variables, run.caller, declared_secrets(definition, variables))
+        for name in definition.secrets:
+            secret = variables.get(name)
+            if secret is not None and secret.rank == SECRETS:
+                shown[name] = secret.replaced(source=f"{secret.source}, not asked")
+    for argument in definition.args:
+        if argument.env in run.caller:
+            for name in filter(argument.owns, shown):
+                shown[name] = shown[name].replaced(source=f"args: {argument.env}")
+    return shown
 
 
 def _place(one: Variable, session: Session, definition: Definition) -> str:

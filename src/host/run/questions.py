@@ -15,15 +15,25 @@ FORBIDDEN = "--no-input, CLI_NO_INPUT or CI forbids the question"
 
 def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: bool = True) -> None:
     """Ask whether to run a command. Raises NotConfirmedError unless the user agrees."""
-    command = " ".join(words)
-    if not can_ask(may_ask=may_ask):
-        why = "there is no terminal to ask on" if may_ask else FORBIDDEN
-        raise NotConfirmedError(
-            f"{command}: needs confirmation, but {why}",
-            f"to run it without the question: {program} --yes {command} …",
-        )
+    error = unconfirmed(program, words, may_ask=may_ask)
+    if error is not None:
+        raise error
     if not is_agreed(question):
-        raise NotConfirmedError(f"{command}: not confirmed; nothing was run")
+        raise NotConfirmedError(f"{' '.join(words)}: not confirmed; nothing was run")
+
+
+def unconfirmed(
+    program: str, words: "Sequence[str]", *, may_ask: bool
+) -> NotConfirmedError | None:
+    """Return the error for a command that needs confirmation if nobody can be asked, or None."""
+    if can_ask(may_ask=may_ask):
+        return None
+    command = " ".join(words)
+    why = "there is no terminal to ask on" if may_ask else FORBIDDEN
+    return NotConfirmedError(
+        f"{command}: needs confirmation, but {why}",
+        f"to run it without the question: {program} --yes {command} …",
+    )
 
 
 def can_ask(*, may_ask: bool) -> bool:

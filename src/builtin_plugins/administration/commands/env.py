@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from host import SourceError, Terminal, Variable, declared_secrets, masked, printable, width_of
+from host import SourceError, Terminal, Variable, printable, width_of
 from host.cli.lookup import find_command
 from host.cli.session import Session
-from host.cli.variables import traced_variables
-from host.run.layers import SECRETS, SYSTEM
+from host.cli.variables import shown_variables, traced_variables
+from host.run.layers import SYSTEM
 from host.run.text import EMPTY
 
 
@@ -27,14 +27,7 @@ def command(
     layers = run.layers
     every = traced_variables(layers)
     callers = {one.env for one in definition.args if one.env in session.caller}
-    secrets = declared_secrets(definition, every)
-    shown = every if show_secrets else masked(every, {}, secrets)
-    for name in definition.secrets if not show_secrets else ():
-        if (secret := every[name]).rank == SECRETS:
-            shown[name] = secret.replaced(source=f"{secret.source}, not asked")
-    for one in definition.args:  # show the caller's variable as the source of an argument
-        for name in filter(one.owns, shown if one.env in callers else ()):
-            shown[name] = shown[name].replaced(source=f"args: {one.env}")
+    shown = shown_variables(run, every, show_secrets=show_secrets)
     relevant = {*callers, *definition.required_envs}
     relevant |= {name for name, one in every.items() if one.rank != SYSTEM or one.shadows}
     wanted = shown if all else shown.keys() & relevant
