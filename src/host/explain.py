@@ -21,7 +21,7 @@ from host.run.process import RECORD, start_of
 from host.run.questions import unconfirmed
 from host.run.requirements import NOT_CHECKED, fault
 from host.run.text import EMPTY, printable
-from host.supervised.masking import masked_arguments
+from host.supervised.masking import masked_arguments, secret_values
 from host.supervised.start import demands_of
 from host.text_width import width_of
 
@@ -174,7 +174,7 @@ def _limits(run: Run) -> dict[str, Limit]:
 def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
     """Return a plan as JSON, with secrets masked."""
     definition = plan.definition
-    arguments = [*masked_arguments(run)]
+    arguments = [*masked_arguments(run, run.arguments, secret_values(run))]
     argv = [*plan.argv[: len(plan.argv) - len(arguments)], *arguments] if plan.argv else []
     variables = shown_variables(run, plan.variables)
     names = sorted(variables, key=lambda name: (not variables[name].rank, name))

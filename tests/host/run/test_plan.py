@@ -61,7 +61,7 @@ def test_it_has_no_effects(install):
                 confirm="Really?",
                 effects="destroy",
                 requires=["tool>=2", "nowhere"],
-                secrets={"TOKEN": f"run:touch {marks}/secret"},
+                secrets={"TOKEN": f"run:sh -c 'touch {marks}/secret; echo x'"},
                 required_envs=["TOKEN"],
             ),
             "commands/a/b/main.sh": f'#!/bin/sh\ntouch "{marks}/ran"\n',
@@ -73,7 +73,7 @@ def test_it_has_no_effects(install):
     assert [*marks.iterdir()] == []
     assert plan.programs == {"tool>=2": "not checked", "nowhere": "not on PATH"}
     assert (plan.question, plan.effects) == ("Really?", "destroy")
-    assert plan.variables["TOKEN"].value.startswith("run:touch ")
+    assert plan.variables["TOKEN"].value.startswith("run:sh ")
     assert [error.status for error in plan.errors] == [127]
     assert "nowhere (not on PATH)" in str(plan.errors[0])
     env = {"PATH": path}
