@@ -49,7 +49,7 @@ class Session:
     `writes_index`, recursive listings do not write their cache.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - one for each fact of the command line
         self,
         layout: Layout,
         environ: Mapping[str, str],

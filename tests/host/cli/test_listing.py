@@ -110,6 +110,7 @@ def test_json_of_everything(many: Made) -> None:
         "record": None,
         "timeout": None,
         "exclusive": None,
+        "shell": False,
         "required_envs": [],
         "requires": [],
         "starts_commands": False,
