@@ -43,6 +43,19 @@ _LICENCE = (
     "this program is free software",
 )
 _WORDS = {"[USAGE]": USAGE, "[MISE]": MISE, "MISE": MISE, "mise": MISE}
+_LICENCE_TEXTS = (
+    *("is free software", "distributed in the hope", "you should have received a copy"),
+    *("unless required by applicable law", "permission is hereby granted", "all rights reserved"),
+    *("the above copyright notice", "redistribution and use in", "this file is part of"),
+    *("this source code form", "licensed under the", "licensed to the", "general public licen"),
+    *(
+        "software is provided",
+        "license text",
+        "under the terms of",
+        "without any warranty",
+        "permission notice shall be",
+    ),
+)
 _SUMMARIES = ("summary", "description")
 _SUB_TAGS = (*_SUMMARIES, "usage", "help")
 _OVER_LINES = ("arg", "option", "flag", "env")  # tags that the next lines describe further
@@ -50,7 +63,16 @@ _ABOUT_THE_FILE = (  # beginnings of lines about the file, not about what it doe
     *("author:", "authors:", "date:", "version:", "created:", "updated:", "maintainer:", "source:"),
     *("filename:", "file:", "script:", "name:", "title:", "by:", "url:", "link:", "website:"),
     *("homepage:", "repository:", "credit:", "credits:", "thanks to ", "see also", "note:"),
-    *("dependency:", "dependencies:", "requirements:", "install via "),
+    *(
+        "dependency:",
+        "dependencies:",
+        "requirements:",
+        "install via ",
+        "created on",
+        "created by:",
+    ),
+    *("last modified", "modified by ", "modified for ", "adapted by ", "adapted from "),
+    *("inspired by ", "stolen from ", "taken from ", "borrowed from ", "written by "),
 )
 _REMINDERS = ("TODO", "FIXME", "XXX")
 _ORIGINS = (  # beginnings of lines that are not prose if they have an address
@@ -215,6 +237,8 @@ class Header:
     def _without_name(self, text: str) -> str:
         """Return a line without the script's name before a dash or colon: `copy - Copy a table`."""
         bare = text.strip()
+        if bare.startswith(("--- ", "=== ")):  # in a frame
+            bare = bare.strip("-= ")
         for sign in _DASHES:
             name, found, rest = bare.partition(sign)
             if found and self._is_own_name(name):
@@ -357,20 +381,29 @@ def _text_of(comment: str, mark: str) -> str:
     if text.startswith("USAGE "):  # with a blank before it, it is a word of prose
         text = f"[USAGE]{text.removeprefix('USAGE')}"
     text = text.removeprefix(" ").rstrip()
-    bare = text.rstrip("#")
-    return bare.rstrip() if bare != text and bare.endswith("  ") else text
+    if not text.endswith("#"):
+        return text
+    bare = text.rstrip("#").rstrip("-=*")
+    return bare.rstrip() if bare.endswith("  ") else text
 
 
 def _begins_licence(low: str) -> bool:
     """Return whether a line in lower case begins a licence: `Copyright 2020 A. Author`."""
     is_notice = "copyright" in low and any(map(str.isdigit, low))
-    return is_notice or low.startswith(_LICENCE)
+    return is_notice or low.startswith(_LICENCE) or any(text in low for text in _LICENCE_TEXTS)
 
 
 def _is_prose(line: str) -> bool:
     """Return whether a line can be part of the description."""
     low = line.lower()
-    if low.startswith(_ABOUT_THE_FILE) or line.startswith(_REMINDERS):
+    key, colon, _ = low.partition(":")
+    if low.startswith(_ABOUT_THE_FILE) or f"{key.rstrip()}{colon}" in _ABOUT_THE_FILE:
+        return False
+    if (
+        line.startswith(_REMINDERS)
+        or "do not edit" in low
+        or (line.startswith("<") and line.endswith(">"))
+    ):
         return False
     if line.startswith(("$", "- ", "* ", "+ ", "> ", "http")):
         return False
@@ -391,6 +424,8 @@ def first_sentence(text: str) -> str:
         if sign not in ".!?" or text[index + 1 : index + 2] != " ":
             continue
         before = text[:index].rpartition(" ")[2].lstrip("(\"'").lower()
+        if not before:
+            continue
         after = text[index + 2 : index + 3]
         is_abbreviation = sign == "." and (before in _ABBREVIATIONS or len(before) == 1)
         if not is_abbreviation and not after.islower():

@@ -33,6 +33,14 @@ DESCRIPTIONS = {
     "below set": ("\nset -e\n# Copy it.\n", ""),
     "framed": ("######\n## Copy it.   ##\n######\n", "Copy it."),
     "a licence with a year": ("# db Copyright 2020 A. Author\n# Free.\n\n# Copy it.\n", "Copy it."),
+    "a licence of paragraphs": (
+        "# Copyright 2020 A\n#\n# This program is free software; you can redistribute it\n#\n"
+        "# This program is distributed in the hope that it will be\n# useful.\n#\n# Copy it.\n",
+        "Copy it."),
+    "an author with blanks": ("# Author   : A. B.\n# Created On : Mon\n# Copy it.\n", "Copy it."),
+    "a warning": ("# This file was generated, do not edit!\n#\n# Copy it.\n", "Copy it."),
+    "in dashes": ("# --- Copy it.      ---##\n", "Copy it."),
+    "a lone point": ("# . `which x`\n", ". `which x`"),
     "copyright in the text": ("# Check the copyright lines\n", "Check the copyright lines"),
     "after the usage": ("# Usage: db x\n#        db y\n#\n# Copy it.\n", "Copy it."),
 }  # fmt: skip
