@@ -7,6 +7,7 @@ home directory of its own. Their errors and exit statuses are those that the pro
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -182,3 +183,16 @@ def test_places() -> None:
     assert place_of("kube:a-b/x=y,z") == ("kube:a-b/", "x=y,z")
     with pytest.raises(FleetError):
         Host("-x", place="docker:")
+
+
+@pytest.mark.skipif(not shutil.which("podman"), reason="podman is missing")
+def test_a_container_that_the_real_podman_does_not_have(cli: Cli, tmp_path: Path) -> None:
+    """Its message is the reason, although no container can run where the tests run."""
+    storage = tmp_path / "storage.conf"
+    directories = f'graphroot = "{tmp_path}/graph"\nrunroot = "{tmp_path}/run"'
+    storage.write_text(f'[storage]\ndriver = "vfs"\n{directories}\n')
+    cli.command("true\n")
+    given = ("run", "--on", "podman:gone", "--format", "json", "demo", "do")
+    done = cli.fleet(*given, env={"CONTAINERS_STORAGE_CONF": str(storage)})
+    assert done.states() == {"gone": "unreachable"}, done
+    assert 'no container with name or ID "gone" found' in done.hosts()["gone"]["reason"]

@@ -137,9 +137,18 @@ def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:
             rigs.wait_for(lambda machine=machine: not machine.leftovers(), "no directory is left")
 
 
-def test_nothing_runs_on_a_host_with_a_wrong_key(cli: Cli) -> None:
+def test_nothing_runs_on_a_host_with_a_wrong_key(cli: Cli, tmp_path: Path) -> None:
+    """Also over a connection that is kept for the right host at the same address."""
     mark = Path(cli.rig.machines["web03"].root / "opt" / "ran-by-exec")
-    for words in (("exec", "touch", "/opt/ran-by-exec"),):
-        done = cli.fleet(words[0], *cli.on("impostor,stranger"), "--format", "json", *words[1:])
+    (tmp_path / "ran-by-exec").write_text("")
+    assert _exec(cli, "web03", "true").status == 0
+    on = (*cli.on("impostor,stranger"), "--format", "json")
+    for words in (
+        ("exec", *on, "touch", "/opt/ran-by-exec"),
+        ("copy", *on, str(tmp_path / "ran-by-exec"), "/opt/"),
+        ("gather", *on, "/etc/hostname", str(tmp_path / "in")),
+    ):
+        done = cli.fleet(*words)
         assert done.states() == {"impostor": "unreachable", "stranger": "unreachable"}
     assert not mark.exists()
+    assert not (tmp_path / "in").exists()
