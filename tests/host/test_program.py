@@ -359,3 +359,24 @@ def test_at_a_directory(install, monkeypatch):
     assert program.run(("team", "show"), capture_output=True, text=True).stdout == "b|show\n"
     with pytest.raises(InstallationError):
         Program.at(made.home)
+
+
+def test_an_installation_that_is_opened_safely_is_only_read(install):
+    from host import Program
+
+    args = [{"name": "stage", "choices": ["dev", "prod"]}, {"name": "--force"}]
+    made = install(
+        {
+            "commands/team/show/command.json": command(args=args),
+            "commands/team/show/main.sh": "#!/bin/sh\n",
+            "plugins/greet/plugin.json": {"name": "greet", "hooks": "hooks.py"},
+            "plugins/greet/hooks.py": "from pathlib import Path\nPath('/nonexistent/x').touch()\n",
+        },
+        program="acme",
+    )
+    before = {path: path.lstat().st_mtime_ns for path in made.root.rglob("*")}
+    program = Program.at(made.root, {}, safe=True)
+    assert [one.words for one in program.commands()] == [("team", "show")]
+    assert program.candidates(("team", "show"), "p") == [("prod", "")]
+    assert program.candidates(("team", "show"), "--f") == [("--force", "")]
+    assert {path: path.lstat().st_mtime_ns for path in made.root.rglob("*")} == before
