@@ -1,0 +1,38 @@
+"""The hook: it names the function that sends a span, and the commands whose runs it gets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from host import AfterRun, DefinitionError, Installation, Problem, Watch, hookimpl, read_json
+
+_FUNCTION = "cli_host_otel.span:send_span"
+_FILE = "otel.json"
+_KEY = "commands"
+
+
+@hookimpl
+def after_run(installation: Installation) -> Iterator[AfterRun | Watch]:
+    """Declare the runs of the commands in `config/otel.json`, or all runs without that file."""
+    path = os.path.join(installation.config_dir, _FILE)
+    yield Watch(path)
+    for words in _traced(path):
+        yield AfterRun("trace", _FUNCTION, words)
+
+
+def _traced(path: str) -> list[tuple[str, ...]]:
+    """Return the words of the traced commands; () stands for all commands."""
+    if not os.path.lexists(path):
+        return [()]
+    content = read_json(path)
+    commands = content.get(_KEY) if isinstance(content, dict) else None
+    if not isinstance(commands, list) or not all(isinstance(item, str) for item in commands):
+        what = f'"{_KEY}": expected a list of commands, such as ["deploy", "db migrate"]'
+        raise DefinitionError(Problem(path, what))
+    traced: list[tuple[str, ...]] = []
+    for words in sorted(tuple(item.split()) for item in commands):
+        # The words of a category stand for all commands below it, which must not be sent twice.
+        if not any(words[: len(shorter)] == shorter for shorter in traced):
+            traced.append(words)
+    return traced

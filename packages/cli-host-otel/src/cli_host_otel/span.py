@@ -1,0 +1,156 @@
+"""Send the span of a finished run to the collector that the standard variables name.
+
+The SDK takes a fifth of a second to import, so it is imported only if there is a collector.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+
+from host import FinishedRun, OperationError, masked_text
+
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_TIMEOUTS = ("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "OTEL_EXPORTER_OTLP_TIMEOUT")
+_PROTOCOL = "http/protobuf"
+_EXPORTER = "otlp"
+_MOST_SECONDS = 3.0  # the program waits at most 5 seconds for the functions of all plugins
+
+Attribute = str | int | Sequence[str]
+
+
+def send_span(run: FinishedRun) -> None:
+    """Send the span of a run. Raises OperationError with one line if that fails."""
+    environ = os.environ  # of the run's caller
+    endpoint = _first(environ, _ENDPOINTS)
+    if not endpoint or _is_off(environ):
+        return
+    protocol = _first(environ, _PROTOCOLS)
+    if protocol not in ("", _PROTOCOL):
+        raise OperationError(f"only the protocol {_PROTOCOL} is supported, not {protocol}")
+    problem = _export(run, environ)
+    if problem:
+        raise OperationError(
+            f"no trace was sent to {masked_text(endpoint)}: {masked_text(problem)}"
+        )
+
+
+def _is_off(environ: Mapping[str, str]) -> bool:
+    if environ.get("OTEL_SDK_DISABLED", "").lower() == "true":
+        return True
+    exporters = environ.get("OTEL_TRACES_EXPORTER") or _EXPORTER
+    return _EXPORTER not in [name.strip() for name in exporters.split(",")]
+
+
+def _export(run: FinishedRun, environ: Mapping[str, str]) -> str:
+    """Send the span; return why that failed, or ""."""
+    messages = _Messages()
+    logging.getLogger().addHandler(messages)  # the SDK would write them to stderr
+
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+    from opentelemetry.sdk.trace.export import SpanExportResult
+    from opentelemetry.trace import SpanKind, Status, StatusCode
+    from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+    program = os.path.basename(sys.argv[0])
+    resource = Resource.create({"host.name": run.host, "service.version": run.version})
+    if "OTEL_SERVICE_NAME" not in environ and "service.name=" not in environ.get(
+        "OTEL_RESOURCE_ATTRIBUTES", ""
+    ):
+        resource = resource.merge(Resource({"service.name": program}))
+    tracer = TracerProvider(resource=resource, shutdown_on_exit=False).get_tracer("cli-host-otel")
+    carrier = {
+        "traceparent": environ.get("TRACEPARENT", ""),
+        "tracestate": environ.get("TRACESTATE", ""),
+    }
+    start = _nanoseconds(run.start)
+    span = tracer.start_span(
+        " ".join([program, *run.words]),
+        context=TraceContextTextMapPropagator().extract(carrier),
+        kind=SpanKind.INTERNAL,
+        attributes=_attributes(run, program),
+        start_time=start,
+    )
+    if run.status:
+        span.set_status(Status(StatusCode.ERROR, _ending(run)))
+    span.end(start + round(run.seconds * 1e9))
+    if not isinstance(span, ReadableSpan):
+        return ""  # the sampler or the caller's trace decided against it
+    result = OTLPSpanExporter(timeout=_seconds(environ)).export([span])
+    if result is SpanExportResult.SUCCESS:
+        return ""
+    return messages.first or "unknown error"
+
+
+def _attributes(run: FinishedRun, program: str) -> dict[str, Attribute]:
+    """Return the attributes, by the semantic conventions for command-line programs if possible."""
+    attributes: dict[str, Attribute] = {
+        "process.executable.name": program,
+        "process.pid": os.getppid(),  # this process is a child of the one that the caller started
+        "process.exit.code": run.status,
+        "process.command_args": [program, *run.words, *run.arguments],
+        "process.working_directory": run.directory,
+        "process.owner": run.user,
+        "cli_host.command": " ".join(run.words),
+        "cli_host.run.id": run.id,
+        "cli_host.run.origin": run.origin,
+    }
+    if run.status:
+        attributes["error.type"] = _ending(run)
+    if run.outer:
+        attributes["cli_host.run.outer"] = run.outer
+    if run.plugin:
+        attributes["cli_host.plugin"] = run.plugin
+    for name, fact in run.client.items():
+        attributes[f"cli_host.client.{name}"] = fact
+    return attributes
+
+
+def _ending(run: FinishedRun) -> str:
+    """Return how a failed run ended, such as `exit status 3` or `SIGTERM`."""
+    if not run.signal:
+        return f"exit status {run.status}"
+    try:
+        return signal.Signals(run.signal).name
+    except ValueError:
+        return f"signal {run.signal}"
+
+
+def _nanoseconds(time: str) -> int:
+    """Return a time with milliseconds as nanoseconds since 1970."""
+    return round(datetime.fromisoformat(time).timestamp() * 1000) * 1_000_000
+
+
+def _seconds(environ: Mapping[str, str]) -> float:
+    """Return the time limit in seconds that the variables set, but at most 3 seconds."""
+    try:
+        seconds = float(_first(environ, _TIMEOUTS) or _MOST_SECONDS)
+    except ValueError:
+        return _MOST_SECONDS
+    return min(seconds, _MOST_SECONDS) if seconds > 0 else _MOST_SECONDS
+
+
+def _first(environ: Mapping[str, str], names: Sequence[str]) -> str:
+    """Return the value of the first of these variables that is set, or ""."""
+    for name in names:
+        if environ.get(name):
+            return environ[name]
+    return ""
+
+
+class _Messages(logging.Handler):
+    """Keeps the first message of the SDK; those behind it only say that it gave up."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.first = ""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.first = self.first or record.getMessage()
