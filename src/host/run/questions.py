@@ -22,9 +22,7 @@ def confirm(question: str, program: str, words: "Sequence[str]", *, may_ask: boo
         raise NotConfirmedError(f"{' '.join(words)}: not confirmed; nothing was run")
 
 
-def unconfirmed(
-    program: str, words: "Sequence[str]", *, may_ask: bool
-) -> NotConfirmedError | None:
+def unconfirmed(program: str, words: "Sequence[str]", *, may_ask: bool) -> NotConfirmedError | None:
     """Return the error for a command that needs confirmation if nobody can be asked, or None."""
     if can_ask(may_ask=may_ask):
         return None
