@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from host.run.argument_parser import MissingArgumentsError
+    from host.run.definition import Definition
 
 
 def main() -> int:
@@ -181,12 +182,12 @@ class UserQuestions(Questions):
         self.may_ask = may_ask
         self.assume_yes = assume_yes
 
-    def trust(self, run: Run) -> None:
+    def trust(self, run: Run, words: tuple[str, ...], definition: "Definition") -> None:
         from host.cli.ask_trust import ask_trust
 
-        project = run.definition.project
-        if project is not None:
-            ask_trust(run.words, project, run.definition.written, run.program, may_ask=self.may_ask)
+        if definition.project is not None:
+            written = definition.written
+            ask_trust(words, definition.project, written, run.program, may_ask=self.may_ask)
 
     def arguments(
         self, run: Run, missing: "MissingArgumentsError"

@@ -181,6 +181,8 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
     return {
         "words": plan.words,
         "description": definition.description,
+        "moved_from": None if run.moved_from is None else run.moved_from.words,
+        "deprecated": definition.deprecated or None,
         "argv": argv,
         "file": run.file or definition.entrypoint,
         "interpreter": plan.interpreter or None,
@@ -222,6 +224,8 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
     page.lines("Command line", [*_command_lines(explanation["argv"], session.terminal.width)])
     arguments = shlex.join(explanation["arguments"])
     facts = [
+        ("moved from", " ".join(explanation["moved_from"] or ())),
+        ("deprecated", explanation["deprecated"] or ""),
         ("file", explanation["file"]),
         ("interpreter", plan.interpreter),
         ("arguments", arguments or "none"),

@@ -37,6 +37,7 @@ PATTERNS = {
     "versioned program": f" *{_PROGRAM} *({_CONSTRAINTS})?",
     "versions": f"({_CONSTRAINTS})?",
     "word": _WORD,
+    "words of a command": f" *{_WORD}( +{_WORD})* *",
     "words of a category": f" *{_WORD}( +{_WORD})* *",
 }
 
@@ -96,6 +97,7 @@ _PLUGIN_PATH = (
     "folders in the plugin's directory that a run of each of its commands appends to PATH, so that"
     " scripts find their neighbours"
 )
+_NOT_MOVED = "has no effect in this file; only a command moves"
 _PATH_BELOW = (
     "folders, relative to this file, that a run of each command below [appends to"
     " PATH](#neighbours-on-path)"
@@ -243,6 +245,18 @@ FILES = {
                 " command if the program NAME is on PATH, or if PATH exists",
             ),
             Key(
+                "deprecated",
+                "non-empty string",
+                "what to use instead; a run [warns](#deprecated-and-moved-commands), and listings"
+                " show `[deprecated]`",
+            ),
+            Key(
+                "moved_to",
+                "words of a command",
+                "the words of the command that [runs in place](#deprecated-and-moved-commands) of"
+                " this one, with a warning; no `entrypoint` is needed",
+            ),
+            Key(
                 "sources",
                 "boolean",
                 "`false`: a command in Python (`package.module:attr`) starts with its caller's"
@@ -279,6 +293,7 @@ FILES = {
             ),
             *((name, _DEFAULT) for name in (*_DEFAULTS, "requires")),
             ("path", _PATH_BELOW),
+            ("moved_to", _NOT_MOVED),
         ),
     ),
     "project": Object(
@@ -298,6 +313,7 @@ FILES = {
             ("description", "shown in listings"),
             *((name, _PROJECT_DEFAULT) for name in _DEFAULTS),
             ("path", _PATH_BELOW),
+            ("moved_to", _NOT_MOVED),
         ),
     ),
     "cli": Object(

@@ -22,6 +22,7 @@ _STYLES = {
     "[sudo]": "\033[33m",
     "[destroy]": "\033[31m",
     "[missing]": "\033[31m",
+    "[deprecated]": "\033[33m",
 }
 
 
@@ -79,7 +80,7 @@ class Command(Record):
     def missing(self) -> bool:
         """Whether the command's folder lacks the entrypoint's file; each access checks the disk."""
         definition, directory = self.definition, self.directory
-        if not directory or definition.in_python or definition.is_script:
+        if not directory or definition.in_python or definition.is_script or definition.moved_to:
             return False
         file = definition.entrypoint
         return not is_file(join(directory, file)) or why_outside(directory, file) != ""
@@ -88,8 +89,9 @@ class Command(Record):
         """Return the indicators in the command's row.
 
         The order is `✓` (`[installed]` if stdout cannot print it), `[plugin]`, `[project]`,
-        `[dev]`, `[sudo]`, `[destroy]`, the systems of a command for other systems, and
-        `[missing]`. The last one means that the entrypoint is not a file in the command's folder.
+        `[dev]`, `[sudo]`, `[destroy]`, the systems of a command for other systems, `[missing]` and
+        `[deprecated]`. `[missing]` means that the entrypoint is not a file in the command's folder.
+        A command that has moved is deprecated, too.
         """
         definition = self.definition
         is_plain = self.installed and not terminal.can_print(CHECK_MARK)
@@ -102,6 +104,7 @@ class Command(Record):
             "[destroy]": definition.destroys,
             **{f"[{name}]": not definition.compatible for name in definition.os},
             "[missing]": self.missing,
+            "[deprecated]": definition.deprecated or definition.moved_to,
         }
         return [mark for mark, applies in marks.items() if applies]
 

@@ -305,7 +305,8 @@ class Program:
                 if name not in found or not found[name].value
             ]
         """
-        command = self.find(words)
+        match = self._session.catalog.follow(self._session.find(self.find(words).words))
+        command = command_of(match)
         system = {**(self._session.caller if caller is None else caller), **(facts or {})}
         run = self._session.run_with_variables(
             command.words,

@@ -92,6 +92,7 @@ VALID: dict[str, Any] = {
     "versions": ">=1.6",
     "word": "other",
     "words of a category": "ops db",
+    "words of a command": "app ship",
     "duration": "90s",
     "lock name": "migrations",
     "output": "output",

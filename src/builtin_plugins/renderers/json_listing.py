@@ -44,6 +44,8 @@ def _command(command: Command) -> dict[str, Any]:
         "required_envs": tuple(map(_required, definition.required_envs)),
         "requires": [_nulled(one.values()) for one in definition.requires],
         "starts_commands": definition.starts_commands,
+        "deprecated": definition.deprecated or None,
+        "moved_to": definition.moved_to or None,
         "shell": definition.shell,
         "output": definition.output or None,
         "schema": definition.schema or None,

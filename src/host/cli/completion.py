@@ -98,6 +98,7 @@ class Completer:
         rest, is_own = left[len(found.words) :], found.words[:1] == (SELF,)
         if found.has_no_entrypoint and takes_option([*rest, current]) and not asks_help:
             found = self.catalog.default(found)
+        found = self.catalog.follow(found)
         if found.kind == "category" and not rest:
             if current.startswith("-") and not is_own:
                 names = [(one, text) for form, text in OPTIONS.items() for one in form.split()]

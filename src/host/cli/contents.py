@@ -40,7 +40,7 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
                 commands.append(command_of(found))
                 if not found.has_below:
                     continue
-            runs = found.definition is not None and found.definition.entrypoint != ""
+            runs = found.definition is not None and found.definition.is_command
             project = found.nodes[0].project  # project nodes come last
             named = project.name if project else ""
             shadows = found.shadows if found.kind == "category" else ()

@@ -27,12 +27,14 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
-FORMAT = f"cli-host index 16 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 17 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
     *("hidden", "destroys", "examples", "starts_commands", "usage", "path", "output", "schema"),
     "shell",
+    "deprecated",
+    "moved_to",
 )
 _KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "own_supervision", "warnings")
 
@@ -101,7 +103,7 @@ class CachedDefinition(Definition):
     The class attributes are defaults; the index has only the values that differ from them.
     """
 
-    name = description = entrypoint = group = usage = output = schema = ""
+    name = description = entrypoint = group = usage = output = schema = deprecated = moved_to = ""
     effects = "change"
     sudo = destroys = hidden = starts_commands = shell = False
     os = aliases = examples = path = ()

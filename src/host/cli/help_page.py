@@ -20,11 +20,12 @@ def help_page(session: Session, found: Match, definition: Definition) -> str:
     """Return the page as printable text that ends with a newline."""
     page = Page(session.terminal)
     words = " ".join([session.program, *found.words])
-    notes = [*_notes(definition, found.plugin)]
+    notes = [*_notes(definition, found.plugin), *_limits(session, definition)]
+    variables: list[tuple[str, str]] = []
     try:
-        variables = page_variables(session, found, definition)
+        if not definition.moved_to:  # otherwise, the variables of the other command count
+            variables = page_variables(session, found, definition)
     except HostError as error:  # the command's project is not trusted
-        variables = []
         notes += filter(None, [error.what, error.remedy])
     page.title(definition.name)
     page.paragraph(definition.description)
@@ -72,7 +73,9 @@ def _header(file: str) -> list[list[str]]:
 
 def _ways_to_help(words: str, definition: Definition) -> Iterator[str]:
     """Yield how to pass `--help` to the script (SPEC 2.8)."""
-    if not definition.is_script or (definition.project and not is_trusted(definition)):
+    if not definition.is_script or definition.moved_to:
+        return
+    if definition.project and not is_trusted(definition):
         return
     if script_gets_help(definition, definition.file):
         yield f"The script has its own help: {words} --help"
@@ -99,6 +102,7 @@ def _example(program: str, words: Sequence[str], example: dict[str, str]) -> tup
 def _notes(definition: Definition, plugin: str) -> Iterator[str]:
     if definition.unchecked_args and not definition.parser:
         yield "The arguments are not checked before the script runs."
+    yield from _replacement(definition)
     if definition.os:
         yield f"Runs on {' and '.join(definition.os)}."
     if definition.effects == "read":
@@ -115,3 +119,33 @@ def _notes(definition: Definition, plugin: str) -> Iterator[str]:
         yield f"Comes from the plugin {plugin}."
     if definition.project:
         yield f"Comes from the project {definition.project.name} in {definition.project.root}."
+
+
+def _replacement(definition: Definition) -> Iterator[str]:
+    """Yield what to use instead of a command."""
+    if definition.moved_to:
+        yield f"Has moved. This command runs in its place: {definition.moved_to}"
+    if definition.deprecated:
+        yield f"Deprecated: {definition.deprecated}"
+
+
+def _limits(session: Session, definition: Definition) -> Iterator[str]:
+    """Yield how the nearest files record and limit the runs of a command."""
+    of_installation = session.installation.config.supervision
+    every = [*([of_installation] if of_installation else []), *definition.supervisions]
+    if not every:
+        return
+    from host.run.supervision import OUTPUT, WAIT, nearest
+
+    supervision = nearest(every)
+    if supervision.record:
+        more = ", with the end of its output" if supervision.record == OUTPUT else ""
+        yield f"Each run is recorded{more}."
+    if supervision.seconds:
+        yield f"Each run is ended after {supervision.timeout}."
+    if supervision.exclusive is True:
+        yield "Only one run at a time; others fail."
+    elif supervision.exclusive == WAIT:
+        yield "Only one run at a time; others wait."
+    elif supervision.exclusive:
+        yield f"Only one run at a time of all commands with the lock {supervision.exclusive}."

@@ -19,7 +19,7 @@ def find_whole(session: Session, words: Words) -> Match:
 def find_command(session: Session, words: Words) -> tuple[Match, Definition]:
     """Return the command that all of `words` name, or raise UsageError if they name none."""
     found = find_whole(session, words)
-    if found.definition is None or not found.definition.entrypoint:
+    if found.definition is None or not found.definition.is_command:
         what = f"{' '.join(words) or 'the root'} is a category, not a command"
         raise UsageError(what, "name a command in the category")
     return found, found.definition

@@ -36,6 +36,7 @@ class Match:
     words        the words of the command or category; for "unknown", the words that were found
     nodes        the nodes with these words, in order of precedence; only one for a command
     node         the node with the definition, or None
+    moved_from   the command that the words name, if this is the command in its place
     shadowed     the nodes of the commands that the match shadows, only in the result of `children`
     problems     the problems in its category.json, if `find` returns a category
     """
@@ -44,6 +45,7 @@ class Match:
         self.kind = kind
         self.words = words
         self.nodes = nodes
+        self.moved_from: Match | None = None
         self.shadowed: Sequence[AnyNode] = ()
         self.problems: list[Problem] = []
         self.node = nodes[0] if kind == "command" else None
@@ -205,6 +207,32 @@ class Catalog:
             raise DefinitionError(Problem(definition.file, what, key="default"))
         return found
 
+    def follow(self, command: Match) -> Match:
+        """Return the command that runs in place of `command`: see the key `moved_to`.
+
+        This is `command` itself if it has not moved. Raises DefinitionError if the target is no
+        command, or has moved, too.
+        """
+        definition = command.definition
+        if definition is None or not definition.moved_to:
+            return command
+        words = tuple(definition.moved_to.split(" "))
+        target = self.find(words)
+        what = ""
+        if target.kind != "command" or target.definition is None or target.words != words:
+            what = f"there is no command {definition.moved_to}"
+        elif words[0] in RESERVED_WORDS:
+            what = f"{definition.moved_to} is a part of the program; name another command"
+        elif target.project is not command.project:
+            # Otherwise, a project could choose a command that nobody must trust to run.
+            what = f"{definition.moved_to} and this command are not in the same project"
+        elif target.definition.moved_to:
+            what = f"{definition.moved_to} has moved, too; name {target.definition.moved_to}"
+        if what:
+            raise DefinitionError(Problem(definition.file or command.plugin, what, key="moved_to"))
+        target.moved_from = command
+        return target
+
     def children(self, category: Match) -> tuple[list[Match], list[Problem]]:
         """Return the matches directly below a category or command, and the problems there.
 
@@ -266,7 +294,7 @@ def _find(
 def _inherit(match: Match) -> None:
     """Add the defaults of the categories above to a command. Raises DefinitionError."""
     definition = match.definition
-    if definition is not None and definition.entrypoint and (above := match.nodes[0].above()):
+    if definition is not None and definition.is_command and (above := match.nodes[0].above()):
         definition.inherit(above)
 
 

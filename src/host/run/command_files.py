@@ -130,7 +130,7 @@ class Node:
 
     @property
     def runnable(self) -> bool:
-        return self.definition is not None and self.definition.entrypoint != ""
+        return self.definition is not None and self.definition.is_command
 
 
 class UnderNode(Node):
@@ -345,7 +345,7 @@ class FolderNode(Node):
         (`owned`). Raises DefinitionError.
         """
         definition = self._definition(f"{self.at}/command.json") if self.is_folder else None
-        if definition is None or not definition.entrypoint:
+        if definition is None or not definition.is_command:
             main = self._main()
             if not (main or self.script):
                 return definition
@@ -460,7 +460,7 @@ class FolderNode(Node):
                 definition = node.command()
             except DefinitionError:
                 continue
-            if definition and definition.entrypoint and alias in definition.aliases:
+            if definition and definition.is_command and alias in definition.aliases:
                 return word
         return ""
 

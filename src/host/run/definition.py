@@ -80,6 +80,9 @@ class Definition:
     examples               dicts with "command" and "description", which may be ""
     confirm                the question before a run, or ""
     effects, destroys      "read", "change" or "destroy"; whether the file sets "destroy"
+    deprecated             what to use instead of a command that should not be used, or ""
+    moved_to               the words of the command that runs in place of this one, or ""
+    is_command             whether it runs something: it has an entrypoint or has moved
     help                   "script" or "page" handles `--help`; if "", host.run.script_help decides
     starts_commands        whether it starts other commands or programs that its caller chooses
     shell                  whether the calling shell evaluates what the command writes for it
@@ -140,6 +143,8 @@ class Definition:
         self.destroys: bool = effects == "destroy"
         self.effects: str = effects or ("destroy" if self.sudo else "change")
         self.help: str = fields.one_of("help", ("script", "page"))
+        self.deprecated: str = fields.filled("deprecated")
+        self.moved_to: str = _moved_to(fields)
         self.starts_commands: bool = fields.flag("starts_commands")
         self.shell: bool = fields.flag("shell")
         self.output: str = fields.one_of("output", ("json",))
@@ -232,6 +237,11 @@ class Definition:
         return nearest(self.supervisions)
 
     @property
+    def is_command(self) -> bool:
+        """Whether it runs something: it has an entrypoint, or another command in its place."""
+        return self.entrypoint != "" or self.moved_to != ""
+
+    @property
     def is_script(self) -> bool:
         """Whether the definition is in the script that runs."""
         return self.file != "" and self.file == join(self.directory, self.entrypoint)
@@ -268,6 +278,14 @@ def _sudo_systems(fields: Fields) -> tuple[str, ...]:
     if type(fields.value("sudo")) is list:
         return fields.texts("sudo")
     return SYSTEMS if fields.flag("sudo", "true, false or an array of system names") else ()
+
+
+def _moved_to(fields: Fields) -> str:
+    """Return the words in `moved_to`, or "" for none and for a category or project."""
+    words = fields.filled("moved_to").split()
+    if fields.value("moved_to") is not None and not (words and all(map(is_word, words))):
+        raise fields.refused("moved_to", f"expected the words of a command; {WORD_RULE}")
+    return " ".join(words) if _kind_of(fields.path) == "command" else ""
 
 
 def _folders(fields: Fields) -> tuple[str, ...]:

@@ -229,7 +229,7 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
     if definition.path:
         expected = "only a file can name folders, which are relative to that file"
         raise DefinitionError(Problem(owner, expected, key="path"))
-    if "entrypoint" in fields and not definition.in_python:
+    if "entrypoint" in fields and not (definition.in_python or definition.moved_to):
         expected = 'expected a reference "package.module:attr"'
         raise DefinitionError(Problem(owner, expected, key="entrypoint"))
     return definition

@@ -9,7 +9,7 @@ and `self doctor` take only the steps that they need.
 No step asks the user: a plan that cannot go on without an answer turns to its `Questions`.
 """
 
-from host.errors import HostError
+from host.errors import HostError, Problem
 from host.run import Record
 from host.run.definition import check_runnable
 from host.run.environment import SourceReader, layers_of
@@ -30,7 +30,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from host.errors import Problem
     from host.run.argument_parser import MissingArgumentsError
     from host.run.catalog import Catalog, Match
     from host.run.definition import Definition
@@ -50,11 +49,14 @@ class Questions:
     may_ask = False
     assume_yes = False
 
-    def trust(self, run: "Run") -> None:
-        """Return if the user trusts the project of `run`; otherwise raise NotConfirmedError."""
+    def trust(self, run: "Run", words: tuple[str, ...], definition: "Definition") -> None:
+        """Return if the user trusts the project of a command; otherwise raise NotConfirmedError.
+
+        `words` and `definition` are those of the command that `run` runs, or has moved from.
+        """
         from host.run.trust import check_trust
 
-        check_trust(run.definition, run.program, run.words)
+        check_trust(definition, run.program, words)
 
     def arguments(
         self, _: "Run", missing: "MissingArgumentsError"
@@ -81,6 +83,7 @@ class Run(Record):
     folders            the packages of the plugin that has the command, if it is in Python
     arg_variables      the variables of the declared arguments: see `parse_arguments`
     plugin             the plugin that provides the command, or ""
+    moved_from         the command that the user has named, if it has moved to this one
     shell_file         the file for lines that the calling shell evaluates, or "" if it takes none
     """
 
@@ -101,6 +104,7 @@ class Run(Record):
     arg_variables: "Mapping[str, str] | None" = None
     plugin: str = ""
     shell_file: str = ""
+    moved_from: "Match | None" = None
 
     _line = None  # the parsed arguments
     _reader = None  # reads the sources into `layers`
@@ -183,11 +187,16 @@ class Run(Record):
 
     def check_trust(self) -> None:
         """Raise NotConfirmedError if the command's project is not trusted."""
-        if self.definition.project is not None:
-            from host.run.trust import is_trusted
+        if self.definition.project is None:
+            return
+        from host.run.trust import is_trusted
 
-            if not is_trusted(self.definition):
-                self.questions.trust(self)
+        commands = [(self.words, self.definition)]
+        if self.moved_from is not None and self.moved_from.definition is not None:
+            commands.insert(0, (self.moved_from.words, self.moved_from.definition))
+        for words, definition in commands:
+            if not is_trusted(definition):
+                self.questions.trust(self, words, definition)
 
     def check_shell(self) -> None:
         """Raise OperationError if the command changes the calling shell, and that cannot work."""
@@ -330,6 +339,7 @@ def find_run(
     file = check_runnable(match.words, definition)
     if asks_help(arguments) and not _script_gets_help(definition, file, arguments[0]):
         return None
+    report_deprecation(match, report)
     folders: Sequence[str] = ()
     if not file and match.node is not None:
         folders = catalog.lock.folders_of(match.node.tree)
@@ -349,20 +359,32 @@ def find_run(
         plugin=match.plugin,
         folders=folders,
         shell_file=shell_file,
+        moved_from=match.moved_from,
     )
+
+
+def report_deprecation(match: "Match", report: "Report") -> None:
+    """Call `report` with a warning if the command is deprecated or runs in place of another one."""
+    moved = match.moved_from
+    if moved is not None and moved.definition is not None:
+        what = f"this command is now: {' '.join(match.words)}"
+        report(Problem(" ".join(moved.words), what, moved.definition.deprecated))
+    if match.definition is not None and match.definition.deprecated:
+        report(Problem(" ".join(match.words), "deprecated", match.definition.deprecated))
 
 
 def find_named(words: "Sequence[str]", catalog: "Catalog") -> "tuple[Match, Sequence[str]]":
     """Return what `words` name, with a category's default command in its place, and the arguments.
 
     The default runs if no word follows the category, or if an option follows that is not `--help`.
-    Raises DefinitionError if the default names no command.
+    A command that has moved is replaced by its target. Raises DefinitionError if the default or the
+    target names no command.
     """
     match = catalog.find(words)
     arguments = words[len(match.words) :]
     if not arguments or (match.has_no_entrypoint and takes_option(arguments)):
         match = catalog.default(match)
-    return match, arguments
+    return catalog.follow(match), arguments
 
 
 def takes_option(arguments: "Sequence[str]") -> bool:

@@ -111,6 +111,8 @@ def test_json_of_everything(many: Made) -> None:
         "timeout": None,
         "exclusive": None,
         "shell": False,
+        "deprecated": None,
+        "moved_to": None,
         "required_envs": [],
         "requires": [],
         "starts_commands": False,

@@ -37,7 +37,8 @@ def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
         return wrong.problem.path
     chosen = found.definition
     file = chosen.file if chosen else ""
-    if found.kind == "command" and chosen and not (definition or chosen.in_python):
+    has_script = chosen is not None and chosen.entrypoint != "" and not chosen.in_python
+    if found.kind == "command" and chosen and has_script and not definition:
         return os.path.join(chosen.directory, chosen.entrypoint)
     if found.kind == "category":
         files = (os.path.join(one, "category.json") for one in found.directories)

@@ -22,7 +22,9 @@ def command(
     they appear. Credentials in addresses are masked, too.
     """
     words, names = _split(session, words)
-    found, definition = find_command(session, words)
+    found, _ = find_command(session, words)
+    found = session.catalog.follow(found)
+    definition: Any = found.definition
     run = session.run_with_variables(found.words, definition, session.caller, secrets=show_secrets)
     layers = run.layers
     every = traced_variables(layers)
@@ -53,7 +55,7 @@ def _split(session: Session, words: tuple[str, ...]) -> tuple[tuple[str, ...], t
     found = session.find(words)
     if found.kind == "unknown" and words[len(found.words)].isupper():
         found = session.find(found.words)  # a category may have its own entrypoint
-    if found.definition is None or not found.definition.entrypoint:
+    if found.definition is None or not found.definition.is_command:
         return words, ()
     return found.words, words[len(found.words) :]
 

@@ -1,6 +1,7 @@
 """`self which`."""
 
 import sys
+from typing import Any
 
 from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import command_of
@@ -12,16 +13,19 @@ from host.run.process import start_of
 
 def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """Show the file that a command runs, its interpreter and its origin."""
-    found, definition = find_command(session, words)
+    named, _ = find_command(session, words)
+    found = session.catalog.follow(named)
+    definition: Any = found.definition
     file = check_runnable(found.words, definition)
-    siblings, _ = session.catalog.children(session.catalog.find(found.words[:-1]))
-    shadows = [place for one in siblings if one.words == found.words for place in one.shadows]
+    siblings, _ = session.catalog.children(session.catalog.find(named.words[:-1]))
+    shadows = [place for one in siblings if one.words == named.words for place in one.shadows]
     row = {
         "file": file or definition.entrypoint,
         "interpreter": start_of(file, session.environ).interpreter if file else sys.executable,
         "definition": definition.file,
         "origin": command_of(found).origin,
         "plugin": found.plugin or None,
+        "moved_to": " ".join(found.words) if found is not named else None,
     }
     if format == "json":
         session.show_json(row | {"shadows": shadows})

@@ -29,7 +29,7 @@ from host.run.catalog import RESERVED_WORDS, Catalog, reserved_problem
 from host.run.command_files import FolderNode
 from host.run.installation import read_config
 from host.run.json_errors import offsets_of_keys, position_of_key
-from host.run.lock import Tree
+from host.run.lock import Lock, Tree
 from host.run.process import FRAMEWORK_NAMES
 from host.run.projects import Project
 from host.run.script_definition import ScriptComments, block_text
@@ -64,11 +64,12 @@ class Lint:
         yield from (Finding("definition", one) for one in wrong)
         for project in projects:
             yield from self.tree(FolderNode(project.tree, project=project))
-        yield from self._shadowed(projects)
-
-    def _shadowed(self, projects: list[Project]) -> Iterator[Finding]:
-        """Yield a finding for each hidden command; a hidden one in a project is only a hint."""
         catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
+        yield from self._shadowed(catalog, projects)
+        yield from _moved(catalog)
+
+    def _shadowed(self, catalog: Catalog, projects: list[Project]) -> Iterator[Finding]:
+        """Yield a finding for each hidden command; a hidden one in a project is only a hint."""
         roots: list[str] = []
         for project in projects:
             folders = (project.root, os.path.realpath(project.commands_dir))
@@ -91,6 +92,7 @@ class Lint:
         config_file = os.path.join(root, "core", "cli.json")
         if os.path.isdir(project.commands_dir):
             yield from self.tree(FolderNode(project.tree, project=project))
+            yield from _moved(Catalog(Lock([], []), around=lambda: ([project], [])))
         elif os.path.lexists(config_file):
             yield from self._installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
@@ -185,6 +187,16 @@ class Lint:
         if command.is_script:
             with suppress(FileNotFoundError):
                 self.ignored_tags.update({*ScriptComments(command.file).ignored})
+
+
+def _moved(catalog: Catalog) -> Iterator[Finding]:
+    """Yield a finding for each command whose `moved_to` names no command that can run."""
+    for command in contents(catalog, (), deep=True).commands:
+        if command.definition.moved_to:
+            try:
+                catalog.follow(catalog.find(command.words))
+            except HostError as error:
+                yield Finding("definition", error.problem)
 
 
 def keys_of(path: str) -> tuple[str, dict[str, int]]:
