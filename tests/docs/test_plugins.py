@@ -61,7 +61,7 @@ def test_every_command_of_the_guide(
     made = _installation(venv, tmp_path)
     text = (PROJECT / "docs/writing-plugins.md").read_text()
     script = "set -x\n" + "\n".join(re.findall(r"```sh\n(.*?)```", text, re.DOTALL))
-    first = "--editable ./greet\n"  # builds in isolation, as a reader's does
+    first = "plugin add ./greet --yes\n"  # builds in isolation, as a reader's does
     assert first in script
     work = tmp_path / "work"
     work.mkdir()
@@ -94,11 +94,13 @@ def test_an_editable_package_where_the_program_has_no_pip(
     for path in program.glob("lib/python*/site-packages/pip*"):
         shutil.rmtree(path)
     made = _installation(program, tmp_path)
+    config = made.home / ".config/uv/uv.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'no-index = true\nfind-links = ["{packages}"]\n')
     text = (PROJECT / "docs/writing-plugins.md").read_text()
     part = text[text.index("## A package\n") :]
-    script = "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL)[:4])
-    script, builds, _ = script.partition(".venv/bin/python -m pip wheel")
-    assert builds
+    script = "\n".join(re.findall(r"```sh\n(.*?)```", part, re.DOTALL)[:2])
+    assert "plugin add ./greet" in script
     work = tmp_path / "work"
     work.mkdir()
     new_venv(work / ".venv")
@@ -107,7 +109,8 @@ def test_an_editable_package_where_the_program_has_no_pip(
     script = script.replace(makes, f"export {name}={value}\n", 1)
     done = _shell(made, f"{script}\ncli self plugin list", work, packages)
     assert done.returncode == 0, done.stderr[-3000:]
-    assert "\n3\nhello\nno plugins yet" in done.stdout, done.stdout
+    assert "\n3\n" in done.stdout, done.stdout
+    assert re.search(r"greet +0.1.0 +pip \[dev\] +enabled", done.stdout), done.stdout
 
 
 HOOKS = """
