@@ -10,6 +10,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ def run_sweep(
     stride: int,
     python: str | Path = sys.executable,
     home: str | Path = "/nonexistent",
+    environ: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Break a change at every `stride`-th step, at each when FULL; nothing may be broken.
 
@@ -40,9 +42,11 @@ def run_sweep(
     first = 1 + [0, errno.ENOSPC, errno.EIO, -errno.ENOSPC].index(error) * stride // 4
     how = {"error": error, "first": first, "stride": stride}
     given = json.dumps({"kind": kind, "asked": asked, **how})
+    given_environ = {"PATH": os.environ["PATH"], "HOME": str(home), "LD_PRELOAD": str(shim)}
+    given_environ.update(environ or {})
     done = subprocess.run(
         [python, "-I", "-c", f"{_PROGRAM}; main()", PROJECT / "tests", given],
-        env={"PATH": os.environ["PATH"], "HOME": str(home), "LD_PRELOAD": str(shim)},
+        env=given_environ,
         capture_output=True,
         text=True,
         check=False,

@@ -17,6 +17,7 @@ from builtin_plugins.administration.plugins.reconcile import write_registry
 from builtin_plugins.plugins_folder.registry import read_registry
 from testing.changes import MOVED_HERE, changes
 from testing.installation import Made
+from testing.packages import Environment
 from testing.plugin_sources import (
     Repository,
     listed,
@@ -24,11 +25,21 @@ from testing.plugin_sources import (
     plugin_files,
     registry,
     tar_of,
+    wheel,
     write_tree,
 )
 from testing.sweep import FULL, run_sweep
 
 Install = Callable[..., Made]
+
+_PACKAGE = """
+from host import CommandDeclaration, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    keys = {"name": "New", "description": "New", "entrypoint": "new_cli.plugin:main"}
+    yield CommandDeclaration(("fresh", "py"), keys)
+"""
 
 
 class Scene:
@@ -48,6 +59,16 @@ class Scene:
         made.write({f"plugins/dropped/{n}": c for n, c in plugin_files("dropped/hi").items()})
         for source in (self.repository.url, str(self.local), str(self.packed)):
             assert plugin(made, "add", source).status == 0
+        wheels = tmp_path / "wheels"
+        self.environ = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels), "PIP_COMPILE": "0"}
+        package = Environment(made.launcher, wheels, made)
+        for version in ("1.0", "2.0"):
+            package.acme(version, requires=("needed",))
+            wheel(wheels, "needed", version, "", points={})
+            assert plugin(made, "add", "pip:acme-cli", env=self.environ).status == 0
+            assert plugin(made, "update", "acme-cli", env=self.environ).status == 0
+        package.acme("3.0")
+        self.new_package = wheel(wheels, "new-cli", "1.0", _PACKAGE)
         self.repository.commit(plugin_files("cloned/two", "two"))
         assert plugin(made, "update", "cloned").status == 0
         self.repository.commit(plugin_files("cloned/three", "three"))
@@ -65,7 +86,11 @@ class Scene:
             "add-local": ["add", str(self.fresh)],
             "add-git": ["add", self.fresh_repository.url],
             "add-archive": ["add", str(self.fresh_packed)],
+            "add-package": ["add", str(self.new_package)],
             "update": ["update", "cloned"],
+            "update-package": ["update", "acme-cli"],
+            "rollback-package": ["rollback", "acme-cli", "1.0"],
+            "remove-package": ["remove", "acme-cli"],
             "rollback": ["rollback", "cloned", self.first[:12]],
             "sync": ["sync", str(self.team)],
             "disable": ["disable", "cloned"],
@@ -81,6 +106,7 @@ class Scene:
 NAMES = [
     "add-local", "add-git", "add-archive", "update", "rollback", "sync", "disable",
     "remove-local", "remove-git", "remove-archive", "remove-dropped", "share", "adopt",
+    "add-package", "update-package", "rollback-package", "remove-package",
 ]  # fmt: skip
 
 
@@ -116,6 +142,8 @@ SAMPLE = [
     ("add-archive", errno.ENOSPC),
     ("update", 0),
     ("remove-git", 0),
+    ("rollback-package", 0),
+    ("update-package", 0),
     ("remove-local", -errno.ENOSPC),
     ("remove-dropped", -errno.ENOSPC),
 ]
@@ -151,6 +179,7 @@ def test_a_change_that_is_broken_off(
         error=error,
         stride=37,
         home=made.home,
+        environ=scene.environ,
     )
     assert result["steps"] > 3
 
