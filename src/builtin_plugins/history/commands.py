@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from builtin_plugins.administration.declared import FORMAT, YES, argument, self_command, text
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.history.page import MASK, command_line, csv_of, duration, json_of, table
 from builtin_plugins.history.store import RunStore
@@ -16,9 +17,26 @@ from host.cli.session import Session
 from host.run.history import history_path
 from host.run.installation import xdg_home
 
+_ID = argument("id", required=True, complete="builtin_plugins.history.completion:run_ids")
+_ORIGINS = ["terminal", "ci", "cron", "mcp", "fleet", "script"]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
 
+@self_command(
+    "history",
+    "Show recorded runs",
+    argument(
+        "words...",
+        "A category or command (default: all).",
+        complete="host.cli.completion:command_words",
+    ),
+    argument("--failed", "Only runs with a status other than 0."),
+    argument("--running", "Only runs that have not ended."),
+    text("--since", "TIME", "Only runs since TIME: 90m, 12h, 7d, or a date."),
+    argument("--origin", "Only runs that this started.", value="ORIGIN", choices=_ORIGINS),
+    {**text("--limit", "N", "At most N runs; 0 means all."), "type": "integer", "default": "50"},
+    {**FORMAT, "choices": ["text", "json", "csv"]},
+)
 def history(  # noqa: PLR0917 - one for each option
     session: Session,
     words: tuple[str, ...],
@@ -58,6 +76,7 @@ def history(  # noqa: PLR0917 - one for each option
         session.show("".join(f"{line}\n" for line in lines))
 
 
+@self_command("history show", "Show everything about a recorded run", _ID, FORMAT)
 def history_show(session: Session, id: str, format: str) -> None:
     """Show everything that is recorded about a run. The beginning of its id is enough."""
     run = _found(session, id)
@@ -90,6 +109,7 @@ def history_show(session: Session, id: str, format: str) -> None:
         session.show_lines(*run["output"].splitlines())
 
 
+@self_command("history rerun", "Run a recorded command again", _ID, YES)
 def history_rerun(session: Session, id: str, yes: bool) -> int:
     """Run a recorded command again, with its arguments and in its directory.
 
@@ -109,6 +129,7 @@ def history_rerun(session: Session, id: str, yes: bool) -> int:
     os.execve(launcher, [launcher, *run["words"], *run["arguments"]], dict(session.environ))
 
 
+@self_command("history clear", "Delete all recorded runs", YES)
 def history_clear(session: Session, yes: bool) -> None:
     """Delete all recorded runs that have ended."""
     store = _imported(session)

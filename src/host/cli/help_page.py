@@ -7,7 +7,7 @@ from host.cli.session import Session
 from host.cli.variables import page_variables
 from host.errors import HostError
 from host.run.argument_spec import usage_of
-from host.run.catalog import Match
+from host.run.catalog import SELF, Catalog, Match
 from host.run.definition import Definition
 from host.run.script_definition import ScriptComments
 from host.run.script_help import script_gets_help
@@ -16,29 +16,39 @@ from host.run.trust import is_trusted
 from host.text_width import width_of
 
 
-def help_page(session: Session, found: Match, definition: Definition) -> str:
-    """Return the page as printable text that ends with a newline."""
+def help_page(session: Session, catalog: Catalog, found: Match, definition: Definition) -> str:
+    """Return the page as printable text that ends with a newline.
+
+    `catalog` has the command `found`, and the commands below it.
+    """
     page = Page(session.terminal)
     words = " ".join([session.program, *found.words])
-    notes = [*_notes(definition, found.plugin), *_limits(session, definition)]
+    is_own = found.words[0] == SELF
+    notes = [*_notes(definition, found.plugin)]
+    if not is_own:
+        notes += _limits(session, definition)
     variables: list[tuple[str, str]] = []
-    try:
-        if not definition.moved_to:  # otherwise, the variables of the other command count
+    if not is_own and not definition.moved_to:  # after a move, the other command's variables count
+        try:
             variables = page_variables(session, found, definition)
-    except HostError as error:  # the command's project is not trusted
-        notes += filter(None, [error.what, error.remedy])
-    page.title(definition.name)
-    page.paragraph(definition.description)
-    page.usage(f"{words} {usage_of(definition.shown_args) or definition.words or '[args…]'}")
+        except HostError as error:  # the command's project is not trusted
+            notes += filter(None, [error.what, error.remedy])
+    page.title(words if is_own else definition.name)
+    if is_own:
+        page.prose(definition.text)
+    else:
+        page.paragraph(definition.description)
+    arguments = usage_of(definition.shown_args) or definition.words
+    page.usage(f"{words} {arguments or ('' if is_own else '[args…]')}".rstrip())
     page.section("Usage of the script", definition.usage.splitlines())
     if definition.is_script:
         page.paragraphs(_header(definition.file))
-    if definition.text:
+    if definition.text and not is_own:
         page.paragraphs([text.splitlines() for text in definition.text.split("\n\n")])
     page.arguments(definition.shown_args)
     below = [
         (one.words[-1], one.description)
-        for one in session.catalog.children(found)[0]
+        for one in catalog.children(found)[0]
         if one.kind == "category" or (one.definition and one.definition.is_listed)
     ]
     page.table("Subcommands", sorted(below))

@@ -44,7 +44,7 @@ def show(session: Session, options: GlobalOptions) -> None:
             raise UsageError("--all and --format are for listings, not for commands")
         from host.cli.help_page import help_page  # imported here, because listings do not need it
 
-        session.show(help_page(session, found, found.definition))
+        session.show(help_page(session, session.catalog, found, found.definition))
         return
     options.read(rest, session.messages, found.words)
     if options.words:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import os
 
 from host.cli.global_options import HELP_WORDS, GlobalOptions
-from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.unknown_words import unknown_word_in
 from host.errors import InstallationError, OperationError, Problem, UsageError
 from host.run.argument_parser import parse
-from host.run.argument_spec import Argument, usage_of
-from host.run.catalog import SELF, Catalog, Match
-from host.run.definition import Definition
+from host.run.argument_spec import Argument
+from host.run.catalog import SELF, Catalog
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
@@ -33,9 +31,9 @@ def run_self(session: Session, options: GlobalOptions) -> int:
     or None. For a category, the listing is shown. Raises HostError; an OSError of the function
     becomes an OperationError that names the file.
     """
-    session.make_packages_importable()
     lock = _own_commands(session)
-    found = Catalog(lock).find(options.words)
+    catalog = Catalog(lock)
+    found = catalog.find(options.words)
     rest = options.words[len(found.words) :]
     if found.kind != "command" or found.definition is None:
         if rest and rest[0] not in HELP_WORDS and not rest[0].startswith("-"):
@@ -45,10 +43,13 @@ def run_self(session: Session, options: GlobalOptions) -> int:
         show(session, options)
         return 0
     definition = found.definition
-    function = load_reference(definition.entrypoint)
     if options.help or "--help" in rest or "-h" in rest:
-        session.show(_page(session, found, definition, function))
+        from host.cli.help_page import help_page
+
+        session.show(help_page(session, catalog, found, definition))
         return 0
+    session.make_packages_importable()
+    function = load_reference(definition.entrypoint)
     listing = [f"--format={options.format}"] if options.format else []
     listing += ["--all"] if options.everything else []
     given = parse(definition.args, [*listing, *rest], session.program, found.words).texts
@@ -85,22 +86,10 @@ def _own_commands(session: Session) -> Lock:
         lock = None  # `self init` works without an installation
     if lock is not None:
         return Lock([], lock.commands)
+    session.make_packages_importable()
     from host.planning.discovery import own_commands
 
     return Lock([], own_commands(session.layout))
-
-
-def _page(session: Session, found: Match, definition: Definition, function: object) -> str:
-    """Return the help page of a `self` command; its text is the docstring of `function`."""
-    import inspect
-
-    called = " ".join([session.program, *found.words])
-    page = Page(session.terminal)
-    page.title(called)
-    page.prose(inspect.getdoc(function) or "")
-    page.usage(f"{called} {usage_of(definition.args)}".rstrip())
-    page.arguments(definition.args)
-    return page.text()
 
 
 def _named_values(

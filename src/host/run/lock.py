@@ -215,17 +215,22 @@ def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = Fals
     plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
     """
     values = dict(fields)
-    unchecked = values.pop("args", ()) if values.get("parser") else ()
+    # host.planning.click_commands has made these keys from a click command; `text` is also the help
+    # text of a built-in command.
+    parser = values.pop("parser", "")
+    subcommand = values.pop("subcommand", ())
+    text = values.pop("text", "")
+    options_first = values.pop("options_first", False)
+    unchecked = values.pop("args", ()) if parser else ()
     definition = Definition("", Fields(owner, values), ours=ours)
-    if values.get("parser"):
-        # host.planning.click_commands has read these keys from a click command.
+    definition.parser = parser
+    definition.subcommand = tuple(subcommand)
+    definition.text = text
+    definition.options_first = options_first
+    if unchecked:
         from host.run.argument_declarations import unchecked_arguments
 
         definition.unchecked_args = unchecked_arguments(unchecked)
-        definition.parser = values["parser"]
-        definition.options_first = values.get("options_first", False)
-        definition.subcommand = tuple(values.get("subcommand", ()))
-        definition.text = values.get("text", "")
     if definition.path:
         expected = "only a file can name folders, which are relative to that file"
         raise DefinitionError(Problem(owner, expected, key="path"))

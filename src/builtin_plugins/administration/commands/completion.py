@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.declared import argument, self_command
 from builtin_plugins.administration.shells import SHELLS, path_of, shell_of
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
@@ -15,7 +16,17 @@ from host.cli.session import Session
 from host.run.catalog import Catalog
 
 
-def command(session: Session, shell: str, install: bool, uninstall: bool, key: bool) -> None:
+@self_command(
+    "completion",
+    "Set up Tab completion for your shell",
+    argument("shell", required=True, choices=["bash", "zsh", "fish", "nushell", "elvish"]),
+    argument("--install", "Set up completion for every new shell."),
+    argument("--uninstall", "Undo --install.", conflicts=["--install", "--key"]),
+    argument(
+        "--key", "Also bind Ctrl-G to `self pick`, which puts a command line into the prompt."
+    ),
+)
+def completion(session: Session, shell: str, install: bool, uninstall: bool, key: bool) -> None:
     """Print or install the code that lets SHELL complete this program's commands.
 
     Without an option, the code is printed; load it into the current shell with eval or

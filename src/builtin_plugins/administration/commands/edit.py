@@ -2,6 +2,7 @@
 
 import os
 
+from builtin_plugins.administration.declared import WORDS, argument, self_command
 from host import DefinitionError, OperationError, find_program
 from host.cli.lookup import find_whole
 from host.cli.session import Session
@@ -9,7 +10,13 @@ from host.cli.session import Session
 _EDITORS = ("vi", "nano")
 
 
-def command(session: Session, words: tuple[str, ...], definition: bool) -> None:
+@self_command(
+    "edit",
+    "Open a command's script in your editor",
+    WORDS,
+    argument("--definition", "Open the command.json instead of the script."),
+)
+def edit(session: Session, words: tuple[str, ...], definition: bool) -> None:
     """Open a command's script, or a category's category.json, in your editor.
 
     The editor is the first of $VISUAL and $EDITOR that is set; the default is vi, or nano if

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from builtin_plugins.administration.declared import FORMAT, WORDS, argument, self_command
 from host import SourceError, Terminal, Variable, printable, width_of
 from host.cli.lookup import find_command
 from host.cli.session import Session
@@ -10,7 +11,15 @@ from host.run.layers import SYSTEM
 from host.run.text import EMPTY
 
 
-def command(
+@self_command(
+    "env",
+    "Show where a command's variables come from",
+    WORDS,
+    argument("--all", "Also show the variables that only your environment sets."),
+    argument("--show-secrets", "Do not mask the values of secrets."),
+    FORMAT,
+)
+def env(
     session: Session, words: tuple[str, ...], all: bool, show_secrets: bool, format: str
 ) -> None:
     """Show each variable of a command: value, source, rank and the values that it shadows.

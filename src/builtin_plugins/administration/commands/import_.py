@@ -10,6 +10,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from builtin_plugins.administration.commands.new import check_words
+from builtin_plugins.administration.declared import YES, argument, self_command, text
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import ask_to_continue
@@ -38,7 +39,17 @@ from host.cli.session import Session
 _SHEBANG = "#!/bin/sh\n"
 
 
-def command(
+@self_command(
+    "import",
+    "Make commands from a justfile, Makefile or package.json",
+    argument("file", required=True, type="file", complete="file"),
+    argument("words...", "The category (default: the tool's name).", complete="none"),
+    argument("--update", "Update an earlier import, except scripts that you changed."),
+    text("--plugin", "NAME", "Write the commands into plugins/NAME."),
+    argument("--project", "Write the commands into the nearest project.", conflicts=["--plugin"]),
+    YES,
+)
+def import_(
     session: Session,
     file: str,
     words: tuple[str, ...],

@@ -3,13 +3,19 @@
 import platform
 import sys
 
+from builtin_plugins.administration.declared import FORMAT, self_command
 from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.run.catalog import Catalog
 
 
-def command(session: Session, format: str) -> None:
+@self_command(
+    "info",
+    "Show paths, versions and the number of commands",
+    FORMAT,
+)
+def info(session: Session, format: str) -> None:
     """Show names, versions and paths of this installation, and count its commands and plugins.
 
     Without an installation, the paths show where one is expected.

@@ -4,6 +4,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from builtin_plugins.administration.declared import TIMEOUT, YES, argument, self_command, text
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.program.launcher import ensure_launcher
 from builtin_plugins.administration.program.on_path import (
@@ -24,7 +25,18 @@ from host.cli.session import Session
 from host.run.installation import xdg_home
 
 
-def command(
+@self_command(
+    "init",
+    "Make a complete installation",
+    argument("directory", complete="directory"),
+    text("--name", "NAME", "The program's name; the launcher is DIRECTORY/core/NAME."),
+    argument("--project", "Make a project with an example.", conflicts=["--name", "--from"]),
+    argument("--from", "A team's git address, archive or directory.", value="SOURCE"),
+    YES,
+    TIMEOUT,
+    synonyms=("setup",),
+)
+def init(
     session: Session,
     directory: str | None,
     name: str | None,

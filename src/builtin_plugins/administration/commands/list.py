@@ -1,12 +1,21 @@
 """`self list`."""
 
+from builtin_plugins.administration.declared import ALL, LISTING_FORMAT, WORDS, self_command
 from host import UsageError
 from host.cli.listings import listing_text
 from host.cli.lookup import find_whole
 from host.cli.session import Session
 
 
-def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
+@self_command(
+    "list",
+    "List every command",
+    {**WORDS, "required": False},
+    ALL,
+    LISTING_FORMAT,
+    synonyms=("ls", "commands", "all", "tasks"),
+)
+def list_(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """List all commands, or those in the category WORDS."""
     found = find_whole(session, words)
     if found.kind == "command" and not found.has_below:

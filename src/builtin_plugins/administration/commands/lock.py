@@ -1,10 +1,15 @@
 """`self lock`."""
 
+from builtin_plugins.administration.declared import self_command
 from host.cli.session import Session
 from host.run.lock import read_lock
 
 
-def command(session: Session) -> None:
+@self_command(
+    "lock",
+    "Rebuild the lock",
+)
+def lock(session: Session) -> None:
     """Rebuild the lock, the cache of the plugins' declarations.
 
     This is never necessary, because each run notices changes to commands and plugins.

@@ -5,6 +5,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from builtin_plugins.administration.declared import (
+    DESCRIPTION,
+    NEW_NAME,
+    NEW_WORDS,
+    argument,
+    self_command,
+)
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.plugins_folder.registry import is_plugin_name
@@ -15,7 +22,23 @@ from host.run.catalog import RESERVED_WORDS
 from host.run.command_files import script_word
 from host.run.text import WORD_RULE
 
+_LANGUAGES = ["bash", "python", "node", "sh"]
 
+
+@self_command(
+    "new command",
+    "Make a working command",
+    NEW_WORDS,
+    argument("--lang", "The script's language.", value="LANGUAGE", choices=_LANGUAGES),
+    DESCRIPTION,
+    argument("--folder", "Make a folder with a command.json instead of a single script."),
+    {
+        **argument("--from", "Copy this script unchanged.", value="FILE", type="file"),
+        "conflicts": ["--lang", "--description", "--folder"],
+    },
+    argument("--move", "Remove the original script."),
+    synonyms=("create", "generate", "scaffold", "make", "new task", "new script"),
+)
 def new_command(
     session: Session,
     words: tuple[str, ...],
@@ -77,12 +100,24 @@ def _extension(name: str) -> str:
     return name.removeprefix(script_word(name)) if script_word(name) else ""
 
 
+@self_command(
+    "new category",
+    "Make a category for new commands",
+    NEW_WORDS,
+    DESCRIPTION,
+)
 def new_category(session: Session, words: tuple[str, ...], description: str | None) -> None:
     """Make the category WORDS, and missing categories above it."""
     _make(session, words, {"/category.json": _category(words[-1], description)})
     session.show_lines(f"next:  {session.program} self new command {' '.join(words)} hello")
 
 
+@self_command(
+    "new plugin",
+    "Make a plugin in a new directory",
+    NEW_NAME,
+    argument("--python", "Make a pip package with Python hooks and tests."),
+)
 def new_plugin(session: Session, name: str, python: bool) -> None:
     """Make the plugin NAME in a new directory of that name below the current directory.
 

@@ -2,6 +2,7 @@
 
 import shlex
 
+from builtin_plugins.administration.declared import argument, self_command
 from builtin_plugins.administration.team.init import source_of_installation
 from builtin_plugins.administration.team.source import team_source
 from builtin_plugins.administration.templates import fill_template
@@ -11,7 +12,12 @@ from host.cli.session import Session
 _SCHEMES = ("https", "ssh", "git", "file")
 
 
-def command(session: Session, source: str | None) -> None:
+@self_command(
+    "publish-installer",
+    "Print an install.sh for your team",
+    argument("source", complete="none"),
+)
+def publish_installer(session: Session, source: str | None) -> None:
     """Print an install.sh that installs the program and runs self init --from SOURCE.
 
     The default SOURCE is the one from which this installation was made. Publish the script where

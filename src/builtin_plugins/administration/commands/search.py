@@ -1,11 +1,19 @@
 """`self search`."""
 
+from builtin_plugins.administration.declared import ALL, LISTING_FORMAT, argument, self_command
 from host import Command, OperationError
 from host.cli.listings import rendered
 from host.cli.session import Session
 
 
-def command(session: Session, text: tuple[str, ...], all: bool, format: str) -> None:
+@self_command(
+    "search",
+    "Find commands by name or description",
+    argument("text...", required=True, complete="none"),
+    ALL,
+    LISTING_FORMAT,
+)
+def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> None:
     """List the commands that contain TEXT in their names, descriptions, groups or arguments.
 
     A command must contain every word of TEXT; case is ignored.
@@ -26,7 +34,7 @@ def _has(command: Command, wanted: list[str]) -> bool:
     definition = command.definition
     texts = [*command.words, definition.name, definition.description, definition.group]
     texts += definition.aliases
-    for argument in definition.shown_args:
-        texts += (argument.name, argument.description, *argument.choices)
+    for declared in definition.shown_args:
+        texts += (declared.name, declared.description, *declared.choices)
     text = "\n".join(texts).casefold()
     return all(word in text for word in wanted)

@@ -2,8 +2,9 @@
 
 import os
 
+from builtin_plugins.administration.declared import TIMEOUT, YES, self_command
 from builtin_plugins.administration.pages import plural
-from builtin_plugins.administration.plugins.commands import sync
+from builtin_plugins.administration.plugins.commands.sync import install_missing
 from builtin_plugins.administration.plugins.plugin_contents import (
     PluginContents,
     read_commands,
@@ -33,7 +34,13 @@ from host.run.lock import Tree
 _MOST_NAMED = 5  # changed files that are named
 
 
-def command(session: Session, yes: bool, timeout: float) -> None:
+@self_command(
+    "sync",
+    "Update this installation from its team's repository",
+    YES,
+    TIMEOUT,
+)
+def sync(session: Session, yes: bool, timeout: float) -> None:
     """Update this installation from its team's repository.
 
     An installation made from git is fast-forwarded to the newest commit of its branch. Your own
@@ -57,7 +64,7 @@ def command(session: Session, yes: bool, timeout: float) -> None:
     there = session_of(session, root, session.program)
     plugins_dir = there.installation.plugins_dir
     wanted = read_registry(plugins_dir, registry_path(plugins_dir))
-    sync.install_missing(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
+    install_missing(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
     for name, found in _plugins(plugins_dir).items():
         former = before.get(name, found)
         if former.entry.version_dir != found.entry.version_dir:

@@ -2,6 +2,7 @@
 
 import os
 
+from builtin_plugins.administration.declared import FORMAT, argument, self_command
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.administration.questions import ask_to_continue
 from host import OperationError
@@ -11,7 +12,16 @@ from host.run.projects import Project
 from host.run.trust import read_trusted
 
 
-def command(
+@self_command(
+    "trust",
+    "Trust a project, so that its commands may run",
+    argument("directory", "A project (default: the nearest one).", complete="directory"),
+    argument("--yes", "Do not ask; the global --yes does not answer this question."),
+    argument("--list", "Show the trusted projects.", conflicts=["directory", "--forget", "--yes"]),
+    argument("--forget", "Stop trusting the project.", conflicts=["--yes"]),
+    FORMAT,
+)
+def trust(
     session: Session, directory: str | None, yes: bool, list: bool, forget: bool, format: str
 ) -> None:
     """Trust the project in DIRECTORY, so that its commands may run.

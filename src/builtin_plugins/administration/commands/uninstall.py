@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
 from builtin_plugins.administration.commands import completion
+from builtin_plugins.administration.declared import YES, argument, self_command
 from builtin_plugins.administration.program import launcher
 from builtin_plugins.administration.program.shipped_files import HASHES, TEAM_SOURCE, shipped_files
 from builtin_plugins.administration.questions import ask_to_continue
@@ -15,7 +16,13 @@ from host import OperationError
 from host.cli.session import Session
 
 
-def command(session: Session, purge: bool, yes: bool) -> None:
+@self_command(
+    "uninstall",
+    "Uninstall this installation; your commands stay",
+    argument("--purge", "Also remove your commands, plugins and settings."),
+    YES,
+)
+def uninstall(session: Session, purge: bool, yes: bool) -> None:
     """Remove the files of this installation that the program made, after asking you.
 
     Your commands, plugins, settings and files that you changed stay, unless you add --purge. The

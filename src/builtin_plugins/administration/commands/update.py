@@ -12,6 +12,7 @@ import importlib_metadata
 from packaging.requirements import Requirement
 from packaging.version import Version
 
+from builtin_plugins.administration.declared import FORMAT, TIMEOUT, YES, argument, self_command
 from builtin_plugins.administration.plugins.resolution import newest_version
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
 from builtin_plugins.administration.program.launcher import (
@@ -39,7 +40,16 @@ from host.run.importing import complete_import_path
 from host.run.installation import Layout
 
 
-def command(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
+@self_command(
+    "update",
+    "Update this program",
+    argument("--check", "Only show whether there is a newer version."),
+    FORMAT,
+    YES,
+    TIMEOUT,
+    synonyms=("upgrade", "selfupdate", "self-update"),
+)
+def update(session: Session, check: bool, format: str, yes: bool, timeout: float) -> None:
     """Update this program.
 
     An installed package is upgraded with pip. A git clone in which install.sh ran is

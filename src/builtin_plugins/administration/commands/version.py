@@ -2,10 +2,16 @@
 
 import platform
 
+from builtin_plugins.administration.declared import FORMAT, self_command
 from host.cli.session import Session
 
 
-def command(session: Session, format: str) -> None:
+@self_command(
+    "version",
+    "Show the version",
+    FORMAT,
+)
+def version(session: Session, format: str) -> None:
     """Show the name and version of this installation, as --version does.
 
     JSON output also contains the versions of cli-host and Python, and the installation's path.

@@ -3,6 +3,7 @@
 import sys
 from typing import Any
 
+from builtin_plugins.administration.declared import FORMAT, WORDS, argument, self_command
 from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import command_of
 from host.cli.lookup import find_command
@@ -11,7 +12,14 @@ from host.run.definition import check_runnable
 from host.run.process import start_of
 
 
-def command(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
+@self_command(
+    "which",
+    "Show which file a command runs",
+    WORDS,
+    argument("--all", "Also show the shadowed commands of the same name."),
+    FORMAT,
+)
+def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """Show the file that a command runs, its interpreter and its origin."""
     named, _ = find_command(session, words)
     found = session.catalog.follow(named)

@@ -12,6 +12,7 @@ from glob import escape, glob
 from pathlib import Path
 
 import host
+from builtin_plugins.administration.declared import argument, self_command
 from builtin_plugins.administration.program.shipped_files import renew
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
@@ -118,7 +119,13 @@ def renew_own_files(launcher: str, warn: Callable[[str], object]) -> None:
         warn(f"{failure}; run self update again")
 
 
-def command(session: Session, path: str) -> None:
+@self_command(
+    "launcher",
+    "Rebuild the launcher",
+    argument("path", required=True),
+    hidden=True,  # install.sh and `self update` run it
+)
+def launcher(session: Session, path: str) -> None:
     """Update a launcher, its man page and the shell library beside it to this version.
 
     PATH is the launcher's path. install.sh and `self update` run this command in the environment

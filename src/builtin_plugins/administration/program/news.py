@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
+from builtin_plugins.administration.declared import self_command
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git import Git, has_commit, newer_commit
 from host import HostError, OperationError
@@ -23,7 +24,12 @@ _SERVER_SECONDS = 10.0  # time limit for git commands that contact the server
 _OFFLINE_SECONDS = 1.0
 
 
-def command(session: Session) -> None:
+@self_command(
+    "news",
+    "Report new commits in the team's repository (checked once a day)",
+    hidden=True,  # listings run it last
+)
+def news(session: Session) -> None:
     """Report what the last check for new commits found. At most once a day, start another one.
 
     The check runs in the background, and the next call reports its result.

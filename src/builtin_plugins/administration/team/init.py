@@ -201,7 +201,7 @@ def _finish(
     ensure_launcher(launcher)
     there = session_of(session, root, name)
     if sync.missing_entries(there):
-        sync.command(there, None, False, yes, timeout)
+        sync.plugin_sync(there, None, False, yes, timeout)
     start = link_on_path(launcher, environ)
     if start.advice:
         session.messages.line(start.advice)

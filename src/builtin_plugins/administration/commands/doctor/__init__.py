@@ -12,6 +12,7 @@ from functools import partial
 from builtin_plugins.administration.commands.completion import uncompleted_shell
 from builtin_plugins.administration.commands.doctor import installation
 from builtin_plugins.administration.commands.doctor.installation import Subject, finding
+from builtin_plugins.administration.declared import FORMAT, argument, self_command
 from builtin_plugins.administration.pages import Finding, counted, grouped
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import (
@@ -29,7 +30,14 @@ from host.run.plan import Run
 from host.run.process import start_of
 
 
-def command(session: Session, fix: bool, format: str) -> int:
+@self_command(
+    "doctor",
+    "Check this installation",
+    argument("--fix", "Apply safe fixes."),
+    FORMAT,
+    synonyms=("check", "diagnose", "status", "health", "fix"),
+)
+def doctor(session: Session, fix: bool, format: str) -> int:
     """Check this installation and print a remedy for each problem.
 
     The exit status is 1 if an error remains. Hints, such as missing completion, leave it at 0.

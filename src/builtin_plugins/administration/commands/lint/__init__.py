@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
 from builtin_plugins.administration.commands.lint.rules import shellcheck_findings
+from builtin_plugins.administration.declared import FORMAT, argument, self_command
 from builtin_plugins.administration.pages import Finding, counted, grouped, plural
 from host import Problem
 from host.cli.session import Session
@@ -12,7 +13,14 @@ _HELP = {"script": "the script handles --help", "page": "--help shows the help p
 _MOST_NAMES = 10  # in a line without --verbose
 
 
-def command(session: Session, directory: str | None, format: str, verbose: bool) -> int:
+@self_command(
+    "lint",
+    "Check definitions and scripts",
+    argument("directory", type="directory"),
+    {**FORMAT, "choices": ["text", "json", "github"]},
+    argument("--verbose", "List all names, and the tags that have no meaning here."),
+)
+def lint(session: Session, directory: str | None, format: str, verbose: bool) -> int:
     """Check definitions and scripts without running them.
 
     DIRECTORY is an installation, a plugin, a project or a folder of commands. By default, this

@@ -1,5 +1,6 @@
 """`self plugin add`."""
 
+from builtin_plugins.administration.declared import TIMEOUT, YES, argument, self_command, text
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
@@ -21,7 +22,32 @@ from host import PluginError, UsageError
 from host.cli.session import Session
 
 
-def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
+@self_command(
+    "plugin add",
+    "Add a plugin from a directory, git, an archive, pip or a catalogue",
+    argument(
+        "source",
+        required=True,
+        complete="builtin_plugins.administration.plugins.commands.name_completion:sources",
+    ),
+    {**text("--ref", "REF", "A branch, tag or commit of a git repository."), "pattern": ".*"},
+    text("--name", "NAME", "The name of the plugin in this installation."),
+    text("--sha256", "HASH", "The expected SHA-256 of the archive or wheel."),
+    text("--prefix", "TEXT", "Add only scripts with the prefix TEXT; command names omit it."),
+    text("--split", "TEXT", "The separator of the words in a script's name."),
+    text("--under", "WORDS", "Add all commands below this category."),
+    argument("--no-path", "Do not append the directory of plain scripts to PATH."),
+    argument("--ssh", "Clone user/repo over ssh."),
+    argument("--gitlab", "Clone user/repo from GitLab."),
+    argument("--bitbucket", "Clone user/repo from Bitbucket.", conflicts=["--gitlab"]),
+    argument("--team", "Record the plugin in registry.json, for the whole team."),
+    argument("--force", "Add the plugin even if it defines an existing command."),
+    YES,
+    argument("--verbose", "List every command and every file that is left out."),
+    TIMEOUT,
+    synonyms=("install", "plugin install"),
+)
+def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
     session: Session,
     source: str,
     ref: str | None,
@@ -48,7 +74,7 @@ def command(  # noqa: PLR0913, PLR0917 - one parameter for each option
       user/repo, a git address  a repository to clone (https, ssh, git, file)
       .tar.gz, .zip             an archive: a path or an https address
       .whl                      a wheel: a path or an https address
-      pip:REQUIREMENT           a package, in a folder of its own with its requirements
+      pip:REQUIREMENT           a package, with its requirements
       'pip:NAME @ git+https://…'
                                 a repository to build a package from
 

@@ -1,17 +1,28 @@
 """`self plugin enable` and `self plugin disable`."""
 
+from builtin_plugins.administration.declared import PLUGIN, self_command
 from builtin_plugins.administration.plugins.inventory import named_plugin
 from builtin_plugins.administration.plugins.reconcile import now
 from builtin_plugins.administration.plugins.transaction import locked_registry, transaction
 from host.cli.session import Session
 
 
-def enable(session: Session, name: str) -> None:
+@self_command(
+    "plugin enable",
+    "Enable a plugin",
+    PLUGIN,
+)
+def plugin_enable(session: Session, name: str) -> None:
     """Enable the plugin NAME."""
     _switch(session, name, on=True)
 
 
-def disable(session: Session, name: str) -> None:
+@self_command(
+    "plugin disable",
+    "Disable a plugin, but keep its files",
+    PLUGIN,
+)
+def plugin_disable(session: Session, name: str) -> None:
     """Disable the plugin NAME: its files stay, but its Python code is not imported."""
     _switch(session, name, on=False)
 

@@ -1,5 +1,6 @@
 """`self plugin list`."""
 
+from builtin_plugins.administration.declared import FORMAT, self_command
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, inventory
 from host import masked_text
@@ -9,7 +10,13 @@ _MOST_WORDS = 5
 _HEADER = ("NAME", "VERSION", "KIND", "STATE", "WORDS", "SOURCE")
 
 
-def command(session: Session, format: str) -> None:
+@self_command(
+    "plugin list",
+    "List all plugins",
+    FORMAT,
+    synonyms=("plugins", "plugin ls"),
+)
+def plugin_list(session: Session, format: str) -> None:
     """List all plugins of every kind.
 
     The text shows the first word of each command; JSON has all commands in full.

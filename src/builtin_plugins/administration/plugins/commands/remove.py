@@ -2,6 +2,7 @@
 
 import os
 
+from builtin_plugins.administration.declared import PLUGIN, YES, self_command
 from builtin_plugins.administration.plugins.install import remove
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.administration.plugins.sources.base import make_source
@@ -13,7 +14,14 @@ from host import UsageError
 from host.cli.session import Session
 
 
-def command(session: Session, name: str, yes: bool) -> None:
+@self_command(
+    "plugin remove",
+    "Remove a plugin",
+    PLUGIN,
+    YES,
+    synonyms=("rm", "plugin rm", "plugin uninstall"),
+)
+def plugin_remove(session: Session, name: str, yes: bool) -> None:
     """Remove the plugin NAME, even if some of its files are missing.
 
     The files of a linked plugin are never touched. A directory that was dropped into

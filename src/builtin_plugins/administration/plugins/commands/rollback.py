@@ -1,5 +1,6 @@
 """`self plugin rollback`."""
 
+from builtin_plugins.administration.declared import PLUGIN, argument, self_command
 from builtin_plugins.administration.plugins.install import install
 from builtin_plugins.administration.plugins.inventory import kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import version_text
@@ -11,7 +12,13 @@ from host.cli.session import Session
 from host.run.text import EMPTY
 
 
-def command(session: Session, name: str, version: str | None) -> None:
+@self_command(
+    "plugin rollback",
+    "Return a plugin to an earlier version",
+    PLUGIN,
+    argument("version", complete="none"),
+)
+def plugin_rollback(session: Session, name: str, version: str | None) -> None:
     """Roll the plugin NAME back to VERSION, by default to the previous version.
 
     The last three versions before the current one are kept; `self plugin show NAME` lists

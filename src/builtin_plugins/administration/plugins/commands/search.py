@@ -1,5 +1,6 @@
 """`self plugin search`."""
 
+from builtin_plugins.administration.declared import FORMAT, TIMEOUT, argument, self_command
 from builtin_plugins.administration.pages import columns
 from builtin_plugins.administration.plugins.team_catalogue import fetch_catalogues
 from host import OperationError, masked_text
@@ -8,7 +9,14 @@ from host.cli.session import Session
 _HEADER = ("NAME", "VERSION", "OWNER", "DESCRIPTION")
 
 
-def command(session: Session, text: tuple[str, ...], format: str, timeout: float) -> None:
+@self_command(
+    "plugin search",
+    "Find plugins in the catalogues that cli.json names",
+    argument("text...", complete="none"),
+    FORMAT,
+    TIMEOUT,
+)
+def plugin_search(session: Session, text: tuple[str, ...], format: str, timeout: float) -> None:
     """Find plugins with TEXT in their name, description, owner or source.
 
     If TEXT has several words, all of them must match; case is ignored. Without TEXT, all

@@ -2,6 +2,7 @@
 
 import os
 
+from builtin_plugins.administration.declared import FORMAT, PLUGIN, self_command
 from builtin_plugins.administration.pages import show_facts
 from builtin_plugins.administration.plugins.inventory import inventory, kept_versions, named_plugin
 from builtin_plugins.administration.plugins.preview import command_lines, version_text
@@ -10,7 +11,14 @@ from host import masked_text
 from host.cli.session import Session
 
 
-def command(session: Session, name: str, format: str) -> None:
+@self_command(
+    "plugin show",
+    "Show everything about a plugin",
+    PLUGIN,
+    FORMAT,
+    synonyms=("plugin info",),
+)
+def plugin_show(session: Session, name: str, format: str) -> None:
     """Show the details of the plugin NAME; no code of a directory plugin is run."""
     plugin = named_plugin(session, name, inventory(session))
     if format == "json":

@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 
+from builtin_plugins.administration.declared import DRY_RUN, TIMEOUT, YES, argument, self_command
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
@@ -20,7 +21,17 @@ from host import OperationError, UsageError
 from host.cli.session import Session
 
 
-def command(session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float) -> None:
+@self_command(
+    "plugin sync",
+    "Add the plugins that a shared registry lists",
+    argument("file"),
+    DRY_RUN,
+    YES,
+    TIMEOUT,
+)
+def plugin_sync(
+    session: Session, file: str | None, dry_run: bool, yes: bool, timeout: float
+) -> None:
     """Install the plugins that a registry lists and this installation lacks.
 
     The registry is FILE, such as a colleague's registry; by default, it is the one of this

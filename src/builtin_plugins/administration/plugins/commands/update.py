@@ -2,6 +2,7 @@
 
 from functools import partial
 
+from builtin_plugins.administration.declared import DRY_RUN, PLUGIN, TIMEOUT, YES, self_command
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
@@ -19,7 +20,16 @@ from host import OperationError
 from host.cli.session import Session
 
 
-def command(
+@self_command(
+    "plugin update",
+    "Update plugins to their newest versions",
+    {**PLUGIN, "name": "names...", "required": False},
+    DRY_RUN,
+    YES,
+    TIMEOUT,
+    synonyms=("plugin upgrade",),
+)
+def plugin_update(
     session: Session, names: tuple[str, ...], dry_run: bool, yes: bool, timeout: float
 ) -> None:
     """Update plugins to their newest version; without NAME, update all plugins.
