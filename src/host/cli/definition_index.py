@@ -36,7 +36,7 @@ _KEPT = (
     "deprecated",
     "moved_to",
 )
-_KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "own_supervision", "warnings")
+_KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "own_supervisions", "warnings")
 
 
 class DefinitionIndex:

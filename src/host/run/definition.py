@@ -153,11 +153,11 @@ class Definition:
         self.reads_sources: bool = sources is not False or not self.in_python
         self.installed_when: dict[str, str] = _condition(fields)
         self.allows_assistants = file.endswith("/project.json") and fields.flag("assistants")
-        self.own_supervision: Supervision | None = None
+        self.own_supervisions: tuple[Supervision, ...] = ()
         if not SUPERVISION_KEYS.isdisjoint(fields.values):
             from host.run.supervision import read_supervision
 
-            self.own_supervision = read_supervision(fields)
+            self.own_supervisions = (read_supervision(fields),)
         self.default: str = fields.filled("default") if file.endswith("/category.json") else ""
         declared = fields.objects("args")
         self.args: tuple[Argument, ...] = ()
@@ -227,7 +227,7 @@ class Definition:
     @property
     def supervisions(self) -> "list[Supervision]":
         """How this definition, and those above it, record and limit runs; the nearest is last."""
-        return [one.own_supervision for one in self.chain if one.own_supervision]
+        return [found for level in self.chain for found in level.own_supervisions]
 
     @property
     def supervision(self) -> "Supervision":
