@@ -203,7 +203,8 @@ class Run(Record):
         if self.definition.shell:
             from host.run.shell_file import check_shell
 
-            check_shell(self)
+            words, definition = self.words, self.definition
+            check_shell(words, definition, self.caller, self.program, self.shell_file)
 
     def parse_arguments(self) -> None:
         """Set `arg_variables`. Raises UsageError if the arguments are not as declared."""

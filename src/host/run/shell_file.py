@@ -14,27 +14,38 @@ from host.run.text import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from host.run.plan import Run
+    from collections.abc import Mapping
+
+    from host.run.definition import Definition
 
 OPTION = "--shell-file"
 _SHELLS = ("bash", "zsh", "fish")  # those whose completion has the function
 
 
-def check_shell(run: "Run") -> None:
-    """Raise OperationError if the calling shell cannot evaluate what the command writes."""
-    called = " ".join(run.words)
-    if run.definition.project is not None:
+def check_shell(
+    words: "tuple[str, ...]",
+    definition: "Definition",
+    caller: "Mapping[str, str]",
+    program: str,
+    shell_file: str,
+) -> None:
+    """Raise OperationError if the calling shell cannot evaluate what the command writes.
+
+    `shell_file` is the file that the shell's function reads, or "" without that function.
+    """
+    called = " ".join(words)
+    if definition.project is not None:
         what = "a command of a project cannot change the calling shell"
-        raise OperationError(Problem(run.definition.file, what, key="shell"))
-    if RUN in run.caller:
+        raise OperationError(Problem(definition.file, what, key="shell"))
+    if RUN in caller:
         what = f"{called}: changes the calling shell, so it cannot run inside another command"
         raise OperationError(what)
-    if not run.shell_file:
-        shell = basename(run.caller.get("SHELL", ""))
+    if not shell_file:
+        shell = basename(caller.get("SHELL", ""))
         named = shell if shell in _SHELLS else "|".join(_SHELLS)
         raise OperationError(
-            f"{called}: changes the calling shell, which has no function for {run.program} yet",
-            f"run: {run.program} self completion {named} --install, and open a new shell",
+            f"{called}: changes the calling shell, which has no function for {program} yet",
+            f"run: {program} self completion {named} --install, and open a new shell",
         )
 
 
