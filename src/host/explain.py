@@ -148,15 +148,14 @@ def _interpreter(run: Run, environment: Mapping[str, str]) -> str:
 def _limits(run: Run) -> dict[str, Limit]:
     """Return the keys that record or limit a run, each with its nearest value and its source."""
     config = run.installation.config
-    levels = [(run.installation.layout.config_file, config.supervision)]
-    levels += [
-        (definition.file or f"plugin {run.plugin}", definition.own_supervision)
-        for definition in run.definition.chain
-    ]
+    levels = []
+    if config.supervision is not None:
+        levels.append((run.installation.layout.config_file, config.supervision))
+    for definition in run.definition.chain:
+        source = definition.file or f"plugin {run.plugin}"
+        levels += [(source, supervision) for supervision in definition.own_supervisions]
     limits = {}
     for source, supervision in levels:
-        if supervision is None:
-            continue
         for key, value in supervision.values().items():
             if value is not None:
                 limits[key] = Limit(value, source)

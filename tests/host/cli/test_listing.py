@@ -119,9 +119,6 @@ def test_json_of_everything(many: Made) -> None:
         "output": None,
         "schema": None,
         "path_folders": [],
-        "record": None,
-        "timeout": None,
-        "exclusive": None,
     }
     below = json.loads(many.run("self", "list", "ops", "db", "--format", "json").stdout)
     assert [row["path"] for row in below["commands"]] == [["ops", "db", "backup"]]
