@@ -22,6 +22,7 @@ _MODULES = (  # those with `self` commands, in the order of the man page
     "commands.list",
     "commands.lock",
     "commands.new",
+    "commands.pick",
     "commands.publish_installer",
     "commands.search",
     "commands.sync",

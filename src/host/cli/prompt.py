@@ -23,10 +23,12 @@ def ask_missing(
     environ: Mapping[str, str],
     *,
     may_ask: bool,
+    shows_line: bool = True,
 ) -> tuple[list[str], dict[str, str]]:
     """Ask for the missing arguments; return the words with the answers, and the variables.
 
-    Raises `missing` if no user can be asked, or if the user gives no answer.
+    With `shows_line`, the whole command line is shown after the answers. Raises `missing` if no
+    user can be asked, or if the user gives no answer.
     """
     if outer_runs(environ) or not can_ask(may_ask=may_ask):
         raise missing
@@ -38,8 +40,9 @@ def ask_missing(
             line.texts[argument.name] = [_answer(line, definition, argument, missing)]
     line.check()
     words = _whole_line(line, asked, args)
-    shown = _whole_line(line, asked, masked_words(definition.args, args))
-    _say(shlex.join([line.program, *line.command.split(), *shown]))
+    if shows_line:
+        shown = _whole_line(line, asked, masked_words(definition.args, args))
+        _say(shlex.join([line.program, *line.command.split(), *shown]))
     return words, line.variables()
 
 
@@ -55,7 +58,10 @@ def _answer(
         _say("  " + "  ".join(words))
     while True:
         try:
-            text = _read(f"{name}: ", argument.secret, None if offer.beside != NONE else words)
+            if argument.secret:
+                text = _read_secret(f"{name}: ")
+            else:
+                text = read_line(f"{name}: ", None if offer.beside != NONE else words)
         except EOFError:
             os.write(2, b"\n")
             raise missing from None
@@ -67,12 +73,17 @@ def _answer(
             _say(error.problem.text)
 
 
-def _read(prompt: str, secret: bool, words: Sequence[str] | None) -> str:
-    """Read a line; Tab completes `words`, or paths if `words` is None. Do not echo a secret."""
-    if secret:
-        import getpass
+def _read_secret(prompt: str) -> str:
+    import getpass
 
-        return getpass.getpass(prompt)
+    return getpass.getpass(prompt)
+
+
+def read_line(prompt: str, words: Sequence[str] | None) -> str:
+    """Read a line from the terminal; Tab completes `words`, or paths if `words` is None.
+
+    Raises EOFError for Ctrl-D, and KeyboardInterrupt for Ctrl-C within `RaisedInterrupts`.
+    """
     import readline
 
     def complete(text: str, index: int) -> str | None:

@@ -1,0 +1,228 @@
+"""`self pick`: choose a command on the terminal and run it."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Sequence
+
+from builtin_plugins.administration.declared import WORDS, argument, self_command
+from host import Command, OperationError, Program
+from host.cli.contents import command_of
+from host.cli.help_page import help_page
+from host.cli.lookup import find_whole
+from host.cli.prompt import ask_missing, read_line
+from host.cli.session import Session
+from host.run import find_program
+from host.run.argument_parser import MissingArgumentsError, parse
+from host.run.process import caller_words
+from host.run.questions import FORBIDDEN
+from host.run.shell_file import OPTION
+from host.run.text import encode, printable
+from host.run.trust import is_trusted
+from host.text_width import width_of
+
+_CANCELLED = 130  # as a shell reports Ctrl-C
+_NO_MATCH = 1  # the exit status of fzf
+_ROWS = 20  # if the height of the terminal is unknown
+_ROWS_FOR_PROMPT = 4
+# fzf quotes {1}, the words of the row. They are plain words, so the shell only splits them.
+_PREVIEW = 'set -f; words={1}; exec "$CLI_PICK_PROGRAM" $CLI_PICK_OPTIONS help $words'
+
+
+@self_command(
+    "pick",
+    "Choose a command on the terminal and run it",
+    {**WORDS, "required": False},
+    argument("--print", "Print the command line instead of running it."),
+)
+def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
+    """Choose a command on the terminal; answer its questions, see its command line, and run it.
+
+    WORDS limit the choice to one category. If fzf is on PATH, it shows the commands and
+    their help pages. Otherwise there is a numbered list: type a number, or a text that
+    shortens the list. There, ?3 shows the help page of command 3.
+    """
+    if not session.can_ask:
+        why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
+        raise OperationError(f"nothing can be picked, because {why}")
+    found = find_whole(session, words)
+    if found.kind == "command":
+        chosen: Command | None = command_of(found)
+    else:
+        commands = session.listed(words, deep=True).commands
+        if not commands:
+            raise OperationError("there is no command to pick")
+        chosen = _choose(session, commands)
+    if chosen is None:
+        return _CANCELLED
+    if print:
+        arguments = _asked_arguments(session, chosen)
+        session.show_lines(shlex.join([session.program, *chosen.words, *arguments]))
+        return 0
+    if _missing(session, chosen) is None:  # otherwise the run shows the line after its questions
+        _say(shlex.join([session.program, *chosen.words]))
+    _run(session, chosen.words)
+    return 0
+
+
+def _choose(session: Session, commands: Sequence[Command]) -> Command | None:
+    """Return the command that the user picks, or None if the user cancels."""
+    fzf = find_program("fzf", session.environ)
+    if fzf is not None:
+        try:
+            return _choose_in_fzf(session, fzf, commands)
+        except OSError as failure:
+            _say(f"fzf: {failure.strerror}")
+    try:
+        return _choose_in_list(session, commands)
+    except EOFError:
+        _say("")
+        return None
+
+
+def _choose_in_fzf(session: Session, fzf: str, commands: Sequence[Command]) -> Command | None:
+    """Let the user choose in fzf. Raises OSError if fzf cannot be used here."""
+    options = ["--color", "always" if session.messages.colours(2) else "never"]
+    environ = {
+        **session.environ,
+        "SHELL": "/bin/sh",  # fzf starts the preview with it
+        "CLI_PICK_PROGRAM": _launcher(session),
+        "CLI_PICK_OPTIONS": shlex.join([*_switches(session), *options]),
+    }
+    looks = ["--layout=reverse", "--height=80%", "--tabstop=1", "--no-multi", "--delimiter=\t"]
+    preview = ["--preview", _PREVIEW, "--preview-window=down,60%,wrap"]
+    rows = "\n".join(_rows(session, commands))
+    done = subprocess.run(
+        [fzf, *looks, *preview],
+        input=encode(rows),
+        stdout=subprocess.PIPE,
+        env=environ,
+        check=False,
+    )
+    if done.returncode == _CANCELLED:
+        return None
+    if done.returncode == _NO_MATCH:
+        raise OperationError("no command was picked")
+    words = done.stdout.decode("utf-8", "replace").partition("\t")[0].split()
+    for command in commands:
+        if list(command.words) == words:
+            return command
+    raise OSError(0, f"failed with status {done.returncode}")
+
+
+def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | None:
+    """Let the user choose by number or text. Raises EOFError if the user closes the input."""
+    shown = commands
+    names = [" ".join(command.words) for command in commands]
+    while True:
+        _show_list(session, shown)
+        prompt = "Enter takes it; or a number or text: " if len(shown) == 1 else "number or text: "
+        text = read_line(prompt, names).strip()
+        number = text.removeprefix("?").strip()
+        if number.isdecimal():
+            if not 1 <= int(number) <= len(shown):
+                _say(f"expected a number from 1 to {len(shown)}")
+                continue
+            command = shown[int(number) - 1]
+            if text == number:
+                return command
+            os.write(2, encode(help_page(session, session.find(command.words), command.definition)))
+            read_line("Enter shows the list: ", ())
+            continue
+        if text == "" and len(shown) == 1:
+            return shown[0]
+        if text in names:
+            return commands[names.index(text)]
+        matching = _matching(commands, text)
+        if not matching:
+            _say(f"no command contains {text}")
+        shown = matching or commands
+
+
+def _matching(commands: Sequence[Command], text: str) -> list[Command]:
+    """Return the commands whose words or description contain every word of `text`."""
+    terms = text.lower().split()
+    matching = []
+    for command in commands:
+        searched = f"{' '.join(command.words)} {command.definition.description}".lower()
+        if all(term in searched for term in terms):
+            matching.append(command)
+    return matching
+
+
+def _show_list(session: Session, commands: Sequence[Command]) -> None:
+    try:
+        height = os.get_terminal_size(2).lines
+    except OSError:
+        height = 0
+    most = max((height or _ROWS) - _ROWS_FOR_PROMPT, 1)
+    for number, row in enumerate(_rows(session, commands[:most]), 1):
+        _say(f"{number:>3}  {row}".replace("\t", " "))
+    if len(commands) > most:
+        _say(f"     and {len(commands) - most} more; a text shortens the list")
+
+
+def _rows(session: Session, commands: Sequence[Command]) -> list[str]:
+    """Return a row for each command: its padded words, a tab, its description and marks."""
+    names = [" ".join(command.words) for command in commands]
+    width = max(map(width_of, names), default=0)
+    rows = []
+    for name, command in zip(names, commands, strict=True):
+        marks = command.indicators(session.terminal)
+        about = printable(" ".join([command.definition.description, *marks]))
+        rows.append(f"{name.ljust(width)}\t {about}")
+    return rows
+
+
+def _missing(session: Session, chosen: Command) -> MissingArgumentsError | None:
+    """Return what a run without arguments has to ask for, or None."""
+    declared = chosen.definition.args
+    try:
+        parse(declared, (), session.program, chosen.words, session.caller)
+    except MissingArgumentsError as missing:
+        return missing
+    return None
+
+
+def _asked_arguments(session: Session, chosen: Command) -> list[str]:
+    """Ask for the missing arguments, as a run does, and return the arguments.
+
+    A secret is not printed, so the run itself asks. It also asks if its project is not trusted yet,
+    because the choices of an argument may come from a program of the project.
+    """
+    definition = chosen.definition
+    missing = _missing(session, chosen)
+    asks_secret = any(argument.secret and argument.required for argument in definition.args)
+    is_untrusted = definition.project is not None and not is_trusted(definition)
+    if missing is None or asks_secret or is_untrusted:
+        return []
+    words, _ = ask_missing(
+        missing, definition, (), session.environ, may_ask=session.may_ask, shows_line=False
+    )
+    return words
+
+
+def _run(session: Session, words: Sequence[str]) -> None:
+    """Replace this process with an ordinary run of the command."""
+    start = [OPTION, session.shell_file] if session.shell_file else []
+    argv = [_launcher(session), *start, *_switches(session), *words]
+    environ = {encode(name): encode(value) for name, value in session.environ.items()}
+    os.execve(argv[0], [encode(word) for word in argv], environ)
+
+
+def _switches(session: Session) -> list[str]:
+    """Return the global options of this call that a run takes, too."""
+    options = {"--safe": session.safe, "--yes": session.assume_yes}
+    return [option for option, is_set in options.items() if is_set]
+
+
+def _launcher(session: Session) -> str:
+    """Return the path of the program as the user called it. Raises MissingError."""
+    called = os.path.abspath(caller_words()[0])
+    if os.path.basename(called) == session.program and os.access(called, os.X_OK):
+        return called
+    return Program(session).executable
+
+
+def _say(text: str) -> None:
+    os.write(2, encode(f"{printable(text)}\n"))
