@@ -122,10 +122,10 @@ def test_fzf_shows_the_help_page_beside_the_commands(made: Made, environ: dict[s
     # The words of a preview reach the program as words, whatever the user's shell is.
     environ = with_fzf(environ) | {"SHELL": "/bin/false"}
     with Terminal([str(made.launcher), "self", "pick", "app"], environ) as terminal:
-        terminal.wait_for("Usage: cli app ship <stage>")
+        terminal.wait_for("cli app ship <stage>")
         terminal.type("stat")
         terminal.settle()
-        terminal.wait_for("Usage: cli app status")
+        terminal.wait_for("cli app status")
         terminal.type("\r")
         terminal.wait_for("cli app status\nall is well\n")
         assert terminal.wait() == 4
