@@ -126,7 +126,8 @@ def _choose_in_list(session: Session, commands: Sequence[Command]) -> Command | 
             command = shown[int(number) - 1]
             if text == number:
                 return command
-            os.write(2, encode(help_page(session, session.find(command.words), command.definition)))
+            match = session.find(command.words)
+            os.write(2, encode(help_page(session, session.catalog, match, command.definition)))
             read_line("Enter shows the list: ", ())
             continue
         if text == "" and len(shown) == 1:
