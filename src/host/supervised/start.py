@@ -13,7 +13,7 @@ from host.run.exclusive import inheritable, lock_path, take_lock
 from host.run.installation import xdg_home
 from host.run.process import RECORD, RECORDED, RUN
 from host.run.supervision import OUTPUT, WAIT
-from host.run.text import is_on
+from host.run.text import encode, is_on
 from host.supervised.masking import masked_arguments, masked_output, secret_values
 
 TYPE_CHECKING = False
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from host.run.process import Exec
     from host.run.text import Messages
     from host.run.watched_run import CommandEnding
+
+
+LARGE_SPOOL = 256 << 10  # bytes; about 400 runs
 
 
 class Demands(Record):
@@ -112,6 +115,7 @@ def start_supervised(
     ended = _ended(started, ending, run)
     if spool:
         spool.append(ended)
+        spool.empty_if_large(run)
     if demands.after:
         from host.supervised.after_run import call_after_run
 
@@ -137,6 +141,27 @@ class Spool:
         except OSError as failure:
             what = f"the run is not recorded: {self._path}: {failure.strerror or failure}"
             self._messages.warn(what)
+
+    def empty_if_large(self, run: "Run") -> None:
+        """Let a detached process move a large spool into the database, if nobody reads it."""
+        try:
+            if posix.stat(self._path).st_size < LARGE_SPOOL:
+                return
+            layout = run.installation.layout
+            launcher = f"{layout.core_dir}/{layout.program}"
+            posix.posix_spawn(
+                launcher,
+                [launcher, "self", "history", "--limit", "1"],
+                {encode(name): encode(value) for name, value in run.installation.environ.items()},
+                file_actions=[
+                    (posix.POSIX_SPAWN_OPEN, number, "/dev/null", posix.O_RDWR, 0)
+                    for number in (0, 1, 2)
+                ],
+                setsid=True,
+                setsigmask=(),  # this process blocks all signals
+            )
+        except OSError:
+            pass  # the next run tries it again
 
 
 def started_run(run: "Run") -> "StartedRun":

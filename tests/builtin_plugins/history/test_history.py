@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import subprocess
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from host.supervised.start import LARGE_SPOOL
 from testing.installation import CLI, Made
 from testing.terminal import on_terminal
 
@@ -313,6 +315,20 @@ def test_an_interrupted_import_is_repeated(install: Callable[..., Made]) -> None
     assert len(runs(made)) == 3
     assert len(runs(made)) == 3
     assert sorted(file.parent.iterdir()) == [file.with_suffix(".sqlite3")]
+
+
+def test_a_large_spool_is_moved_without_a_reader(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("true", record=True)})
+    made.run("s")
+    runs(made)
+    file = spool(made)
+    file.write_bytes(b"\n" * LARGE_SPOOL)
+    made.run("s")
+    deadline = time.monotonic() + 30
+    while file.exists() or list(file.parent.glob("*.spool.*")):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert len(runs(made)) == 2
 
 
 def test_old_runs_are_deleted(install: Callable[..., Made]) -> None:
