@@ -59,7 +59,7 @@ def update(session: Session, check: bool, format: str, yes: bool, timeout: float
     launcher = launcher_of(session.layout)
     clone = clone_of_program()
     if not (clone or check):
-        check_updatable(session.environ)
+        check_updatable(session.environ, launcher)
     now, newest = _versions(session, clone, timeout)
     if format == "json":
         session.show_json({"version": now or None, "newest": newest})

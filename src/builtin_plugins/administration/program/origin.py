@@ -1,6 +1,7 @@
 """Where the program that runs comes from: a clone, an index, a package manager or a single file."""
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,6 +18,7 @@ from host.hook_marker import OWN_DISTRIBUTION
 from host.run.importing import complete_import_path
 
 _COMMIT = "cli-host-commit"  # the file in a clone's environment with the commit it was made of
+_ARCHIVE = "cli-host-archive"  # the file with the path of the single file; see release/zipapp
 _SECONDS = 20.0  # for a question to a package manager
 
 # A question "which package has this file", and the command that updates the package.
@@ -48,12 +50,19 @@ def record_commit(environment: str, commit: str) -> None:
     write_file(os.path.join(environment, _COMMIT), f"{commit}\n")
 
 
-def check_updatable(environ: Mapping[str, str]) -> None:
-    """Raise OperationError if another program has to update this one; the error names it."""
-    file = host.__file__
-    if archive := archive_of(file):
+def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
+    """Raise OperationError if this program cannot update itself; the error names what can.
+
+    `launcher` is the path of the installation's launcher.
+    """
+    if archive := archive_of_program():
         what = f"{archive}: a program in a single file cannot update itself"
-        raise OperationError(what, "replace it by the file of the newer version")
+        command = shlex.join(["python3", archive, "self", "launcher", launcher])
+        remedy = "replace it by the file of the newer version"
+        if os.path.exists(launcher):
+            remedy += f", and run: {command}"
+        raise OperationError(what, remedy)
+    file = host.__file__
     complete_import_path()
     distribution = importlib_metadata.distribution(OWN_DISTRIBUTION)
     command = _command_of_owner(file, environ)
@@ -69,13 +78,10 @@ def check_updatable(environ: Mapping[str, str]) -> None:
         raise OperationError(f"{file}: a package manager installed this program", command)
 
 
-def archive_of(path: str) -> str:
-    """Return the file that contains the module at `path`, such as a zipapp, or ""."""
-    above = os.path.dirname(path)
-    while above != os.path.dirname(above):
-        if os.path.isfile(above):
-            return above
-        above = os.path.dirname(above)
+def archive_of_program() -> str:
+    """Return the single file from which this program's environment was unpacked, or ""."""
+    with suppress(OSError):
+        return os.fsdecode(Path(sys.prefix, _ARCHIVE).read_bytes()).removesuffix("\n")
     return ""
 
 

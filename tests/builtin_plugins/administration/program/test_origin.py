@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.administration.program.origin import archive_of
 from testing.installation import Made
 
 Install = Callable[..., Made]
@@ -39,9 +38,3 @@ def test_a_package_managers_program(install: Install, tmp_path: Path, manager: s
     assert refused.stderr.endswith(
         f"__init__.py: a package manager installed this program; {remedy}\n"
     )
-
-
-def test_a_single_file_is_found_by_the_path_of_a_module_in_it(tmp_path: Path) -> None:
-    (tmp_path / "acme.pyz").touch()
-    assert archive_of(f"{tmp_path}/acme.pyz/host/__init__.py") == f"{tmp_path}/acme.pyz"
-    assert archive_of(f"{tmp_path}/host/__init__.py") == ""

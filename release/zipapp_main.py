@@ -1,0 +1,120 @@
+"""`__main__` of the single file that release/zipapp writes: unpack the program once, and start it.
+
+The program reads files beside its modules and starts processes of its own, so it cannot stay in an
+archive. It is unpacked as a virtual environment in `${XDG_DATA_HOME:-~/.local/share}`, which also
+runs the launchers that `self init` makes. So it is no cache: it must stay.
+"""
+
+import os
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - any Python may start this file
+    sys.exit(f"{sys.argv[0]}: Python 3.11 or newer is needed; this is {sys.version.split()[0]}")
+
+import hashlib
+import shutil
+import tempfile
+import zipfile
+
+BUILD = ""  # release/zipapp writes the hash of all files here
+PYTHON = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+
+# The first word is the path of this file without `.pyz`; its base name is the program's name.
+START = "import sys; from host.__main__ import main; sys.argv.pop(0); sys.exit(main())"
+
+
+def main() -> None:
+    archive = os.path.dirname(os.path.abspath(__file__))
+    # outside a virtual environment, whose interpreter may be removed with it
+    interpreter: str = getattr(sys, "_base_executable", "") or sys.executable
+    programs = os.path.join(data_home(), "cli-host", "programs")
+    identity = f"{BUILD}\0{interpreter}\0{PYTHON}"
+    environment = os.path.join(programs, hashlib.sha256(os.fsencode(identity)).hexdigest()[:16])
+    try:
+        if not os.path.isdir(environment):
+            unpack(archive, interpreter, programs, environment)
+        check_owner(environment)
+    except OSError as failure:
+        what = f"{programs}: the program cannot be unpacked: {failure.strerror or failure}"
+        remedy = "set XDG_DATA_HOME to a directory of your own"
+        sys.exit(f"{os.path.basename(sys.argv[0])}: {what}; {remedy}")
+    start(environment)
+
+
+def data_home() -> str:
+    """Return the user's directory for data. A relative XDG_DATA_HOME has no meaning."""
+    named = os.environ.get("XDG_DATA_HOME", "")
+    if os.path.isabs(named):
+        return named
+    return os.path.join(os.path.expanduser("~"), ".local", "share")
+
+
+def check_owner(environment: str) -> None:
+    """Raise OSError if somebody else could have written the program."""
+    status = os.lstat(environment)
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise PermissionError(f"{environment}: other users can change this directory")
+
+
+def unpack(archive: str, interpreter: str, programs: str, environment: str) -> None:
+    """Unpack the archive as a virtual environment, which appears under its name when it is whole.
+
+    Another process may do the same at the same time; the first one wins.
+    """
+    umask = os.umask(0o077)
+    try:
+        os.makedirs(programs, exist_ok=True)
+        part = tempfile.mkdtemp(prefix=".new-", dir=programs)
+        try:
+            extract(archive, part)
+            make_environment(archive, interpreter, part)
+            os.rename(part, environment)
+        except OSError:
+            if not os.path.isdir(environment):
+                raise
+        finally:
+            shutil.rmtree(part, ignore_errors=True)
+    finally:
+        os.umask(umask)
+
+
+def extract(archive: str, directory: str) -> None:
+    with zipfile.ZipFile(archive) as packed:
+        for entry in packed.infolist():
+            path = packed.extract(entry, directory)
+            if entry.external_attr >> 16 & 0o100:
+                os.chmod(path, 0o700)
+
+
+def make_environment(archive: str, interpreter: str, part: str) -> None:
+    """Turn the unpacked files into what `python -m venv` makes, without pip."""
+    library = os.path.join(part, "lib", PYTHON)
+    os.makedirs(library)
+    os.rename(os.path.join(part, "site-packages"), os.path.join(library, "site-packages"))
+    os.mkdir(os.path.join(part, "bin"))
+    for name in ("python", "python3"):
+        os.symlink(interpreter, os.path.join(part, "bin", name))
+    home = os.path.dirname(interpreter)
+    settings = f"home = {home}\ninclude-system-site-packages = false\n"
+    write(os.path.join(part, "pyvenv.cfg"), settings)
+    write(os.path.join(part, "cli-host-archive"), f"{archive}\n")  # `self update` names it
+
+
+def write(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
+
+
+def start(environment: str) -> None:
+    """Replace this process by the unpacked program, with its caller's environment and signals."""
+    sys.path.insert(0, os.path.join(environment, "lib", PYTHON, "site-packages"))
+    from host.run.process import caller_environment, restore_signals
+
+    restore_signals()
+    python = os.path.join(environment, "bin", "python")
+    program = os.path.abspath(sys.argv[0]).removesuffix(".pyz")
+    words = [python, "-I", "-c", START, program, *sys.argv[1:]]
+    os.execve(python, words, caller_environment())
+
+
+main()
