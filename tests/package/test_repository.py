@@ -47,6 +47,27 @@ def test_a_workflow_may_do_little(workflow: Path) -> None:
             assert step["with"] == {"persist-credentials": False}
 
 
+def uses_of(workflow: Path) -> list[str]:
+    jobs = yaml.safe_load(workflow.read_text())["jobs"].values()
+    called = [*jobs, *steps_of(workflow)]
+    return [call["uses"] for call in called if "uses" in call]
+
+
+@pytest.mark.parametrize("workflow", _WORKFLOWS, ids=lambda workflow: workflow.stem)
+def test_an_action_is_pinned_by_commit(workflow: Path) -> None:
+    for action in uses_of(workflow):
+        assert action.startswith("./") or re.search(r"@[0-9a-f]{40}$", action), action
+
+
+def test_the_whole_sweeps_run_each_night() -> None:
+    [step] = [
+        step
+        for step in steps_of(PROJECT / ".github/workflows/nightly.yml")
+        if step.get("env", {}).get("FULL_SWEEP") == "1"
+    ]
+    assert step["run"] == "bash tests/run"
+
+
 def test_each_package_is_published_and_after_the_program() -> None:
     steps = steps_of(PROJECT / ".github/workflows/release.yml")
     folders = [step["with"]["packages-dir"] for step in steps if "publish" in step.get("uses", "")]
