@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.problem import ChoiceError
 from cli_host_mcp.toolbox import find, tool_name
 from conftest import Cli
+from host import Program
 
 _USUAL = {"show args", "odd slow", "risk drop", "risk sure"}
 
@@ -77,6 +79,18 @@ def test_why_what_starts_commands_is_left_out(cli: Cli) -> None:
     shown = json.loads(cli.run("mcp", "tools").stdout)["left_out"]
     names = ["odd starts", "mcp serve", "mcp tools", "mcp install"]
     assert {shown[name] for name in names} == {"served only if its full name is given"}
+
+
+def test_a_command_that_has_moved_has_its_new_name_only(cli: Cli, tmp_path: Path) -> None:
+    core = tmp_path / "core"
+    core.mkdir()
+    (core / "cli.json").write_text('{"name": "moved", "version": "1"}')
+    beside = replace(cli, root=tmp_path)
+    beside.command("drop", "echo", effects="destroy")
+    beside.command("old", "echo", moved_to="drop")
+    served = Choice().served(all_commands(Program.at(tmp_path, beside.environ)))
+    assert "drop" in {" ".join(one.words) for one in served}
+    assert "old" not in {" ".join(one.words) for one in served}
 
 
 def test_the_tools_as_json(cli: Cli) -> None:

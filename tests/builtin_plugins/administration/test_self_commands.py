@@ -260,6 +260,7 @@ def test_which_names_file_interpreter_origin_and_shadows(install: Install) -> No
         "definition": f"{made.root}/commands/a/b/command.json",
         "origin": "commands",
         "plugin": None,
+        "moved_to": None,
         "shadows": [f"{made.root}/plugins/one/a/b"],
     }
     listed = made.run("self", "list").stdout

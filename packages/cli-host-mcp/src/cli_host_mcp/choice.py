@@ -32,6 +32,8 @@ class Choice:
         of_project = _refused_by_project(command)
         reasons = {
             of_project: of_project,
+            # Its own definition does not say what the other command does.
+            f"has moved; served under its new name: {definition.moved_to}": definition.moved_to,
             f"runs on {' and '.join(definition.os)} only": not definition.compatible,
             "matches no pattern": self.patterns and not _matches(command.words, self.patterns),
             "matches --except": _matches(command.words, self.left_out),
