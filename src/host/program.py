@@ -252,13 +252,16 @@ class Program:
         origin: str,
         client: Mapping[str, str] | None = None,
         secrets: Collection[str] = (),
+        starts: bool = True,
     ) -> RecordedRun:
         """Write the start of a run to the history, for a caller that runs the command itself.
 
         A server for assistants and a run on many hosts record their runs in this way. `origin` is
         what `self history --origin` selects, such as "mcp". `client` has facts about who asked for
         the run. Secret arguments are masked, and so are all values of the command's secret
-        variables and of `secrets`; add those that only the caller knows. If cli.json has
+        variables and of `secrets`; add those that only the caller knows. To learn the values, the
+        call reads the command's sources, as `environment` does. With `starts=False`, it reads and
+        writes nothing; then pass all secret values to `RecordedRun.start`. If cli.json has
         `"record": false`, nothing is written. A history that cannot be written is a warning.
         Raises UsageError if `words` name no command::
 
@@ -269,7 +272,8 @@ class Program:
         from host.supervised.recorded import RecordedRun  # few commands record runs of others
 
         command = self.find(words)
-        return RecordedRun(self._session, command, args, origin, client or {}, secrets)
+        known = secrets if starts else None
+        return RecordedRun(self._session, command, args, origin, client or {}, known)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
         arguments, caller = command.definition.args, self._session.caller

@@ -103,7 +103,8 @@ def history_show(session: Session, id: str, format: str) -> None:
     for name, value in rows:
         session.show(f"{styled(name, 'name')}:{' ' * (width - len(name))}{value}\n")
     for result in run["hosts"] or ():
-        session.show_lines("  " + ", ".join(f"{key}: {value}" for key, value in result.items()))
+        known = [f"{key}: {value}" for key, value in result.items() if value is not None]
+        session.show_lines(f"  {', '.join(known)}")
     if run["output"]:
         session.show(f"{styled('output', 'name')}:\n")
         session.show_lines(*run["output"].splitlines())

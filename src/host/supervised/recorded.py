@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from host.errors import HostError
-from host.run.history import EndedRun
+from host.run.history import EndedRun, new_id
 from host.run.plan import Run
 from host.run.process import RECORDED
 from host.run.supervision import OUTPUT
@@ -38,7 +38,7 @@ class RecordedRun:
         arguments: Sequence[str],
         origin: str,
         client: Mapping[str, str],
-        secrets: Collection[str],
+        secrets: Collection[str] | None,
     ) -> None:
         self._run = Run(
             command.words,
@@ -51,34 +51,54 @@ class RecordedRun:
             plugin=command.plugin,
         )
         self._environ = session.environ
+        self._arguments = arguments
         self._origin = origin
         self._client = {name: _cleaned(fact) for name, fact in client.items()}
+        self._secrets: set[str] | None = None  # not known
+        self._has_started = False
         self._spool: Spool | None = None
         self._began = time.monotonic()
         self.id: str = ""
         if not records(self._run, is_asked=True):
             return
-        self._secrets = set(secrets)
-        self._knows_secrets = self._read_secrets()
-        if self._knows_secrets:
-            shown = masked_arguments(self._run, arguments, self._secrets)
-        else:
-            shown = [MASK for _ in arguments]
-        started = started_run(self._run)
-        started = started.replaced(arguments=shown, origin=origin, client=self._client)
-        self.id = started.id
+        self.id = new_id()
         self._spool = Spool(self._run, session.messages)
-        self._spool.append(started)
+        if secrets is not None:
+            if self._read_sources():
+                self._secrets = {*secrets, *secret_values(self._run)}
+            self._write_start()
 
-    def _read_secrets(self) -> bool:
-        """Add the values of the command's secret variables; return whether they are known."""
+    def _read_sources(self) -> bool:
+        """Read the command's variables; return whether that was possible."""
         try:
             self._run.check_trust()
             self._run.read_variables()
         except HostError:
             return False  # the command cannot run, and says why when it is started
-        self._secrets |= secret_values(self._run)
         return True
+
+    def start(self, secrets: Collection[str]) -> None:
+        """Write the start of a run that `Program.record` has not started.
+
+        `secrets` has all values to mask, which the caller learned from the run itself.
+        """
+        if self._spool is None or self._has_started:
+            return
+        self._secrets = {*secrets, *secret_values(self._run)}  # with those of the caller
+        self._write_start()
+
+    def _write_start(self) -> None:
+        """Write the start; if the secrets are unknown, each argument is masked."""
+        if self._spool is None:
+            return
+        shown: Sequence[str] = [MASK for _ in self._arguments]
+        if self._secrets is not None:
+            shown = masked_arguments(self._run, self._arguments, self._secrets)
+        started = started_run(self._run).replaced(
+            id=self.id, arguments=shown, origin=self._origin, client=self._client
+        )
+        self._spool.append(started)
+        self._has_started = True
 
     def environment(self, environ: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment for the command, so that its run is not recorded again.
@@ -106,9 +126,11 @@ class RecordedRun:
         """
         if self._spool is None:
             return
+        if not self._has_started:
+            self._write_start()
         signal = max(-status, 0)
         kept = ""
-        if output and self._knows_secrets and self._run.supervision.record == OUTPUT:
+        if output and self._secrets is not None and self._run.supervision.record == OUTPUT:
             kept = masked_output(output.encode("utf-8", "replace"), self._secrets)
         ended = EndedRun(
             self.id,
@@ -126,7 +148,10 @@ class RecordedRun:
     ) -> dict[str, str | int | float | None]:
         masked: dict[str, str | int | float | None] = {}
         for name, value in result.items():
-            masked[name] = masked_line(value, self._secrets) if isinstance(value, str) else value
+            if isinstance(value, str):
+                masked[name] = masked_line(value, self._secrets or ())
+            else:
+                masked[name] = value
         return masked
 
 

@@ -54,7 +54,7 @@ def test_a_run_is_recorded_once(made: Made) -> None:
     [running] = history(made, "--running")
     assert (running["id"], running["status"]) == (recorded.id, None)
     done = program.run(("app", "ship"), ARGUMENTS, environ=recorded.environment())
-    hosts = [{"host": "web1", "status": 3, "reason": "no s3cr3t", "seconds": 0.5}]
+    hosts = [{"host": "web1", "status": 3, "reason": "no s3cr3t", "seconds": 0.5, "address": None}]
     recorded.finish(done.returncode, hosts=hosts, output="hunter2 s3cr3t end")
     recorded.finish(0)
     inner, outer = history(made)
@@ -64,6 +64,8 @@ def test_a_run_is_recorded_once(made: Made) -> None:
     assert (outer["origin"], outer["client"]) == ("mcp", {**CLIENT, "tool": "a=b"})
     assert outer["hosts"] == [{**hosts[0], "reason": "no ********"}]
     assert outer["output"] == "******** ******** end"
+    shown = made.run("self", "history", "show", recorded.id).stdout
+    assert "  host: web1, status: 3, reason: no ********, seconds: 0.5\n" in shown
     for file in made.home.rglob("cli-host/history/*"):
         for secret in (b"hunter2", b"4711", b"s3cr3t"):
             assert secret not in file.read_bytes()
@@ -102,6 +104,24 @@ def test_no_argument_is_recorded_if_the_secrets_are_unknown(made: Made) -> None:
     program.record(("plain",), ["hunter2"], origin="mcp").finish(1, output="hunter2")
     [run] = history(made)
     assert (run["arguments"], run["status"]) == (["********"], 1)
+
+
+def test_a_caller_that_learns_the_secrets_from_the_run(made: Made) -> None:
+    made.write({"config/settings.conf": "touch $HOME/read\n"})
+    program = program_of(made)
+    given = ("app", "ship"), ["s3cr3t", "in t0p", "--pin=4711"]
+    recorded = program.record(*given, origin="mcp", starts=False)
+    assert history(made) == []
+    recorded.start(["s3cr3t"])
+    recorded.start(["t0p"])
+    recorded.finish(0, output="s3cr3t end")
+    [run] = history(made)
+    assert (run["id"], run["output"]) == (recorded.id, "******** end")
+    assert run["arguments"] == ["********", "in t0p", "--pin=********"]
+    assert not (made.home / "read").exists()
+    program.record(*given, origin="mcp", starts=False).finish(1, output="s3cr3t")
+    unknown = history(made)[0]
+    assert (unknown["arguments"], unknown["output"]) == (["********"] * 3, "")
 
 
 def test_unknown_words(made: Made) -> None:

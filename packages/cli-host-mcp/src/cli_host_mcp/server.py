@@ -19,6 +19,7 @@ from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, Too
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from cli_host_mcp.asking import Asking
+from cli_host_mcp.history import GIVEN, NOT_NEEDED, record_refusal, recorded_call
 from cli_host_mcp.masking import secrets_of
 from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
 from cli_host_mcp.problem import CallError, SecretsUnknownError
@@ -164,6 +165,7 @@ class Tools:
             try:
                 required = await self._asking.ask(ctx, params, call.question)
             except CallError as failure:
+                await anyio.to_thread.run_sync(record_refusal, ctx, params.name, call)
                 raise CallError(f"{failure}; to run the command by hand: {call.line}") from None
             if required:
                 return required
@@ -175,11 +177,19 @@ class Tools:
             if logs:
                 await ctx.session.send_log_message("info", line, call.command.words[-1])
 
-        def hidden(variables: Mapping[str, Variable]) -> set[str]:
-            return secrets_of(variables, declared_secrets(call.command.definition, variables))
-
+        confirmation = GIVEN if call.question else NOT_NEEDED
         async with self._turn:
-            ending = await self._runner.run(call.argv, caller_environment(), hidden, progress)
+            with recorded_call(ctx, params.name, call, confirmation) as record:
+
+                def hidden(variables: Mapping[str, Variable]) -> set[str]:
+                    declared = declared_secrets(call.command.definition, variables)
+                    secrets = secrets_of(variables, declared)
+                    record.recorded.start(secrets)
+                    return secrets
+
+                environ = record.recorded.environment(caller_environment())
+                ending = await self._runner.run(call.argv, environ, hidden, progress)
+                record.ended(ending.status, ending.stdout + ending.stderr)
         result = _ended(ending, self._limits)
         if call.command.definition.output and not result.is_error:
             _add_data(result, call, ending)

@@ -1,0 +1,71 @@
+"""Write the calls of an assistant to the history of the program (`self history --origin mcp`)."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mcp.server.context import ServerRequestContext
+
+from cli_host_mcp.offer import Call
+from host import CannotStartError, NotConfirmedError, RecordedRun
+
+GIVEN = "given"
+REFUSED = "refused"
+NOT_NEEDED = "not needed"
+_ENDED = -signal.SIGTERM  # the processes of a cancelled call get TERM
+_TIMED_OUT = 124  # the status of a run that its time limit ended
+
+
+class CallRecord:
+    """A call in the history. Without `ended`, it was cancelled."""
+
+    def __init__(self, recorded: RecordedRun) -> None:
+        self.recorded = recorded
+        self._status = _ENDED
+        self._output = ""
+
+    def ended(self, status: int | None, output: str = "") -> None:
+        """Set the status of the run, None after a timeout, and its output."""
+        self._status = _TIMED_OUT if status is None else status
+        self._output = output
+
+    def finish(self) -> None:
+        self.recorded.finish(self._status, output=self._output)
+
+
+@contextmanager
+def recorded_call(
+    ctx: ServerRequestContext[Any], tool: str, call: Call, confirmation: str
+) -> Iterator[CallRecord]:
+    """Record a call; it starts when `RecordedRun.start` gets the secrets that the run reports."""
+    client = _client_of(ctx, tool, confirmation)
+    record = CallRecord(
+        call.program.record(
+            call.command.words, call.args, origin="mcp", client=client, starts=False
+        )
+    )
+    try:
+        yield record
+    except OSError:
+        record.ended(CannotStartError.status)
+        raise
+    finally:
+        record.finish()
+
+
+def record_refusal(ctx: ServerRequestContext[Any], tool: str, call: Call) -> None:
+    """Record a call that the user did not confirm, or could not be asked about."""
+    client = _client_of(ctx, tool, REFUSED)
+    recorded = call.program.record(call.command.words, call.args, origin="mcp", client=client)
+    recorded.finish(NotConfirmedError.status)
+
+
+def _client_of(ctx: ServerRequestContext[Any], tool: str, confirmation: str) -> dict[str, str]:
+    """Return what the history keeps of a call: the client, the tool, and the user's consent."""
+    parameters = ctx.session.client_params
+    name = parameters.client_info.name if parameters else ""
+    version = parameters.client_info.version if parameters else ""
+    return {"name": name, "version": version, "tool": tool, "confirmation": confirmation}
