@@ -460,6 +460,8 @@ def _combined(shared: _File, personal: _File) -> Registry:
     """Return the registry of both files; a damaged entry does not enable what was disabled."""
     registry = Registry(shared.path, shared.values, personal.values)
     registry.on_disk = {file.path: file.on_disk for file in (shared, personal)}
+    if (shared.last, personal.last) == (shared.values, personal.values) and not registry.problems:
+        return registry  # nothing is damaged or lost
     before = Registry(shared.path, shared.last, personal.last)
     # An entry whose name is damaged leaves a plugin without the entry that disabled it.
     lost = {*_lost_names(shared, registry), *_lost_names(personal, registry)}

@@ -17,8 +17,6 @@ from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from builtin_plugins.io.files import atomic
-from builtin_plugins.io.files.file_lock import file_lock
-from builtin_plugins.io.files.undo import undoing
 from host import OperationError
 
 STAGE = ".cli-stage-"  # prefix of the names of stages (temporary directories)
@@ -71,6 +69,9 @@ class Store:
 
         The directory and its missing parents are made; at the end, they are removed if empty.
         """
+        from builtin_plugins.io.files.file_lock import file_lock  # imported here: see `staging`
+        from builtin_plugins.io.files.undo import undoing
+
         with undoing() as undo:
             atomic.make_directory(os.path.dirname(self.directory), 0o755, undo)
             atomic.make_directory(self.directory, 0o755)  # no undo: others may lock the directory
@@ -151,7 +152,10 @@ def staging(directory: str) -> Iterator[str]:
     Directories that interrupted changes left behind are removed first. The new directory is
     removed at the end of the block. Raises OSError.
     """
-    import tempfile  # imported here because listings load this module
+    # Imported here because lists of plugins load this module.
+    import tempfile
+
+    from builtin_plugins.io.files.file_lock import file_lock
 
     remove_abandoned(directory)
     try:
@@ -181,6 +185,8 @@ def abandoned(directory: str) -> list[str]:
 
 
 def _is_free(path: str) -> bool:
+    from builtin_plugins.io.files.file_lock import file_lock  # imported here: see `staging`
+
     with suppress(OperationError), file_lock(path):
         return True
     return False

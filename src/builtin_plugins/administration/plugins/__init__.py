@@ -14,11 +14,9 @@ killed, the next change, or the next start that finds the cache `cli.lock` outda
 
     killed while fetching        the staging directory is removed
     killed while installing      the link and the version are removed, and the entry if it has
-                                 `unfinished`; a package that is already installed is kept
-    killed while updating        the link leads to the old version again; the new one is removed;
-                                 the entry of a package becomes that of the installed version
-    killed while removing        the removal is finished, because the entry has `unfinished`; a
-                                 package that is still installed stays
+                                 `unfinished`
+    killed while updating        the link leads to the old version again; the new one is removed
+    killed while removing        the removal is finished, because the entry has `unfinished`
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 
@@ -29,7 +27,9 @@ These records describe a plugin, in the order in which they are made for a new o
     `Entry`                  an entry of the registry; each former version has its entry in a file
     `PluginContents`         one version: its entry, and the contents that its files show
     `DirectoryPlugin`        a directory in `plugins/`, with its entry completed from plugin.json
+    `Package`                a distribution in the folder of a package, as the registry records it
     `host.PluginFile`        a directory plugin's file with hooks, for the host
+    `PluginPackage`          the folders and entry points of a package, for the host
     `host.Disabled`          a plugin that the host must not load
     `host.BrokenPlugin`      a plugin that cannot be used, with the reason
     `host.run.lock.Plugin`   a plugin in the lock: an entry point or a file with hooks

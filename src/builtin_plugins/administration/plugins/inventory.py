@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.tree import commands_of
 from builtin_plugins.plugins_folder import directory
 from builtin_plugins.plugins_folder.registry import Entry, effective_registry
@@ -12,7 +11,7 @@ from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
 from host.run.catalog import Catalog
 from host.run.dotenv import read_env_text
-from host.run.lock import Lock, Plugin, Tree
+from host.run.lock import Declared, Lock, Plugin, Tree
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 
@@ -77,7 +76,11 @@ def inventory(
     plugin is broken may then be missing.
     """
     plugins_dir = session.installation.plugins_dir
-    reconcile_if_free(plugins_dir)
+    if session.current_lock is None:  # the lock is outdated if anything in `plugins/` has changed
+        # Imported here: it takes as long as a third of a list.
+        from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
+
+        reconcile_if_free(plugins_dir)
     lock = session.lock_without_hooks if code == "packages" else session.current_lock
     lock = lock or session.query_plugins("none")
     registry = effective_registry(plugins_dir)
@@ -95,10 +98,18 @@ def inventory(
     for one in [*(plugin.entry for plugin in directories.values()), *others]:
         entries.setdefault(one.name, one)
     back = f"{session.program} self plugin sync"
-    return [
-        _known_plugin(one, directories.get(one.name), lock, plugins_dir, back)
-        for one in entries.values()
-    ]
+    declared: dict[str, list[Declared]] = {}
+    for command in lock.commands:
+        declared.setdefault(command.plugin, []).append(command)
+    plugins = []
+    for name, entry in entries.items():
+        if entry.is_package:
+            own = declarations(lock, entry)[0]
+        else:
+            own = Lock([], declared.get(name, ()))
+        known_plugin = _known_plugin(entry, directories.get(name), lock, own, plugins_dir, back)
+        plugins.append(known_plugin)
+    return plugins
 
 
 def named_plugin(
@@ -131,11 +142,15 @@ def _known_plugin(
     entry: Entry,
     plugin: directory.DirectoryPlugin | None,
     lock: Lock,
+    own: Lock,
     plugins_dir: str,
     restore: str,
 ) -> KnownPlugin:
-    """Return a plugin with its state; `restore` is the command that restores missing files."""
-    in_lock, own = plugins_of(lock, entry), declarations(lock, entry)[0]
+    """Return a plugin with its state.
+
+    `own` has what it declares, and `restore` is the command that restores missing files.
+    """
+    in_lock = plugins_of(lock, entry)
     reasons = [one.broken for one in in_lock if one.broken and not one.missing]
     names = [one.name for one in in_lock]
     for path in [file for one in lock.sources if one.plugin in names for file in one.files]:
