@@ -103,10 +103,9 @@ def inventory(
         declared.setdefault(command.plugin, []).append(command)
     plugins = []
     for name, entry in entries.items():
-        if entry.is_package:
-            own = declarations(lock, entry)[0]
-        else:
-            own = Lock([], declared.get(name, ()))
+        own = Lock([], declared.get(name, ()))
+        if entry.is_package:  # the trees and commands of all its entry points
+            own, _ = declarations(lock, entry)
         known_plugin = _known_plugin(entry, directories.get(name), lock, own, plugins_dir, back)
         plugins.append(known_plugin)
     return plugins
