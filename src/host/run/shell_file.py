@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from host.run.definition import Definition
 
 OPTION = "--shell-file"
+IN_PROJECT = "a command of a project cannot change the calling shell"
 _SHELLS = ("bash", "zsh", "fish")  # those whose completion has the function
 
 
@@ -35,8 +36,7 @@ def check_shell(
     """
     called = " ".join(words)
     if definition.project is not None:
-        what = "a command of a project cannot change the calling shell"
-        raise OperationError(Problem(definition.file, what, key="shell"))
+        raise OperationError(Problem(definition.file, IN_PROJECT, key="shell"))
     if RUN in caller:
         what = f"{called}: changes the calling shell, so it cannot run inside another command"
         raise OperationError(what)

@@ -153,6 +153,9 @@ def test_a_project_does_not_change_the_shell(made: Made, tmp_path: Path) -> None
     what = '"shell": a command of a project cannot change the calling shell'
     assert done.all == (1, "", f"cli: {folder}/command.json: {what}\n")
     assert not path.exists()
+    linted = made.run("self", "lint", str(tmp_path))
+    assert linted.status == 1
+    assert f"{folder}/command.json:1:73: {what}\n" in linted.stdout
 
 
 def test_what_listings_and_pages_show(made: Made) -> None:

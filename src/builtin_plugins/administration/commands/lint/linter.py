@@ -163,6 +163,7 @@ class Lint:
             yield from rules.written_secrets(definition)
             yield from rules.path_folders(definition)
             yield from rules.output(definition)
+            yield from rules.calling_shell(definition)
             yield from rules.variables(definition, self._known)
             if definition.entrypoint:
                 environ = self._session.environ

@@ -27,6 +27,7 @@ from host.run.layers import ENV_FILES, ENVS, Layers
 from host.run.lock import Source
 from host.run.path_folders import check_folders
 from host.run.process import start_of
+from host.run.shell_file import IN_PROJECT
 from host.run.suggestions import unknown_names
 
 _SHELLS = ("bash", "dash", "ksh", "sh")
@@ -156,6 +157,12 @@ def output(definition: Definition) -> Iterator[Finding]:
         output_schema(definition)
     except HostError as error:
         yield Finding("definition", error.problem)
+
+
+def calling_shell(definition: Definition) -> Iterator[Finding]:
+    """Yield a finding for a command of a project that would change the calling shell."""
+    if definition.shell and definition.project is not None:
+        yield Finding("definition", Problem(definition.file, IN_PROJECT, key="shell"))
 
 
 def hooks(path: str) -> Iterator[Finding]:
