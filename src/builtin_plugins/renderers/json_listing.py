@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+from functools import cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from host import Argument, Command, Listing, RequiredVariable
@@ -17,11 +20,14 @@ def json_text(listing: Listing) -> str:
         {"path": one.words, "name": one.name, "description": one.description}
         for one in listing.categories
     ]
-    listed = {"categories": categories, "commands": [_command(one) for one in listing.commands]}
+    # All commands of a plugin have the same folders, and resolving the links of a path is slow.
+    resolved = cache(os.path.realpath)
+    commands = [_command(command, resolved) for command in listing.commands]
+    listed = {"categories": categories, "commands": commands}
     return f"{json.dumps(listed, check_circular=False)}\n"
 
 
-def _command(command: Command) -> dict[str, Any]:
+def _command(command: Command, resolved: Callable[[str], str]) -> dict[str, Any]:
     definition = command.definition
     return {
         "path": command.words,
@@ -49,7 +55,7 @@ def _command(command: Command) -> dict[str, Any]:
         "shell": definition.shell,
         "output": definition.output or None,
         "schema": definition.schema or None,
-        "path_folders": definition.path_folders,
+        "path_folders": [resolved(folder) for folder in definition.path_folders],
         **_supervision(command),
     }
 

@@ -6,6 +6,7 @@ from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.variables import page_variables
 from host.errors import HostError
+from host.run import realpath
 from host.run.argument_spec import usage_of
 from host.run.catalog import SELF, Catalog, Match
 from host.run.definition import Definition
@@ -56,7 +57,7 @@ def help_page(session: Session, catalog: Catalog, found: Match, definition: Defi
     rows = [page.row(name, [printable(text)], column) for name, text in variables]
     page.lines("Variables", [line for row in rows for line in row])
     page.section("Environment files", [file for one in definition.chain for file in one.env_files])
-    page.section("Folders on PATH", definition.path_folders)
+    page.section("Folders on PATH", [realpath(folder) for folder in definition.path_folders])
     page.table("Requires", [(str(one), one.hint) for one in definition.requires])
     page.table("Secrets", list(definition.secrets.items()))
     page.section("Aliases", [name for name in definition.aliases if name != found.words[-1]])

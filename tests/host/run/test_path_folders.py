@@ -124,12 +124,19 @@ def test_the_nearest_file_comes_first(scripts):
     assert row["source"] == f"{top}/show/command.json: path, {top}/category.json: path"
     assert row["shadows"] == [{"value": "/usr/bin:/bin", "source": "system", "rank": 1}]
     [listed] = json.loads(scripts.run("db", "--format", "json").stdout)["commands"]
-    assert listed["path_folders"] == [
-        f"{top}/show/{one}" if one.startswith("..") else f"{top}{one}"
-        for one in ("../tools", "/show/.", "/lib", "/.")
-    ]
+    expected = [f"{top}/tools", f"{top}/show", f"{top}/lib", top]
+    assert listed["path_folders"] == expected
     page = scripts.run("help", "db", "show").stdout
-    assert "Folders on PATH" in page
+    assert "Folders on PATH:\n" + "".join(f"  {folder}\n" for folder in expected) in page
+
+
+def test_the_folders_of_a_linked_plugin_are_those_of_the_user(scripts, tmp_path):
+    folder = scripts.root.parent / "bin"
+    (tmp_path / "link").symlink_to(folder)
+    assert scripts.run("self", "plugin", "add", tmp_path / "link", "--yes").status == 0
+    listed, *_ = json.loads(scripts.run("--format", "json").stdout)["commands"]
+    assert listed["path_folders"] == [str(folder.resolve())]
+    assert f"Folders on PATH:\n  {folder.resolve()}\n" in scripts.run("help", "ops-a").stdout
 
 
 def test_a_command_of_a_project_and_its_project_json(scripts, tmp_path):

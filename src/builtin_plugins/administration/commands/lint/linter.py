@@ -135,7 +135,9 @@ class Lint:
             node = pending.pop()
             command = yield from self._node(node)
             inside = {**node.inside()}
-            for word in RESERVED_WORDS if node.parent is None else ():
+            # Below the words of the key "under", no word is reserved.
+            is_top = node.parent is None and not node.tree.under
+            for word in RESERVED_WORDS if is_top else ():
                 if left := inside.pop(word, None):
                     yield Finding("undefined", reserved_problem(word, left), hint=True)
             if command is None or command.is_script:

@@ -118,7 +118,10 @@ class PluginSource:
             unread = entry.replaced(version="", description="", directory="", hooks="")
             plugin = read_plugin(root, unread)
             found = read_contents(plugin)
-            has_contents = found.commands or found.has_python or found.problems
+            # An invalid definition shows that the folder is meant to have command folders.
+            # Every other problem, such as a subfolder whose name is no word, shows nothing.
+            is_invalid = any(problem.path.endswith(".json") for problem in found.problems)
+            has_contents = found.commands or found.has_python or is_invalid
             if not has_contents and not is_python_project(root):
                 bare = read_contents(plugin.replaced(scripts={}))  # with {}, scripts are commands
                 if bare.commands and plugin.scripts is None:

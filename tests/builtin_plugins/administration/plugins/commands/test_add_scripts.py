@@ -153,6 +153,23 @@ def test_under_needs_words(install: Install, tmp_path: Path) -> None:
         assert f"{under!r} cannot be the words of a category" in done.stderr
 
 
+def test_a_subfolder_whose_name_is_no_word_is_left_out(install: Install, tmp_path: Path) -> None:
+    source = write_tree(tmp_path / "bin", {"tool": ECHO, "old things/x": ECHO})
+    made = install()
+    added = plugin(made, "add", str(source))
+    assert (added.status, "\ncommands: 1\n    tool\n" in added.stdout) == (0, True)
+    assert added.stderr.startswith(f"cli: warning: {source}/old things: left out; ")
+    assert made.run("tool", "a").stdout == "tool [a]"
+
+
+def test_under_words_no_script_has_a_reserved_name(install: Install, tmp_path: Path) -> None:
+    source = write_tree(tmp_path / "bin", {"help": f"#!/bin/sh\n# Say more.\n{ECHO[10:]}"})
+    made = install()
+    assert plugin(made, "add", str(source), "--under", "ops").status == 0
+    assert made.run("ops", "help").stdout == "help []"
+    assert "reserved" not in made.run("self", "lint").stdout
+
+
 def test_a_large_preview_is_grouped(install: Install, tmp_path: Path) -> None:
     files = {f"x-{group}-{n}": f"#!/bin/sh\n# {n}\n" for group in "ab" for n in range(20)}
     files |= {f"x-c{n:02}": "#!/bin/sh\n# Do it\n" for n in range(40)}
