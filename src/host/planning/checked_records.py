@@ -42,7 +42,7 @@ def _tree(plugin: Plugin, record: records.CommandTree) -> Tree:
     root = absolute_path(record.root or record.path)
     folders = tuple([absolute_path(folder) for folder in record.path_folders])
     path = absolute_path(record.path)
-    return Tree(path, owner, record.dev is True, scripts, under, root, folders)
+    return Tree(path, owner, record.dev is True or plugin.is_linked, scripts, under, root, folders)
 
 
 def _declared(

@@ -155,6 +155,7 @@ class Catalog:
     def _declared(self) -> "list[AnyNode]":
         """Return the root of each plugin's declared commands."""
         linked = {one.plugin for one in self.lock.trees if one.dev}
+        linked.update(name for name, plugin in self.lock.plugins.items() if plugin.is_linked)
         found: dict[str, list[Declared]] = {}
         for one in self.lock.commands:
             found.setdefault(one.plugin, []).append(one)

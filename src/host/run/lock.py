@@ -136,6 +136,11 @@ class Plugin(Record):
     folders: "Sequence[str]" = ()
 
     @property
+    def is_linked(self) -> bool:
+        """Whether its author works on it in place: a folder is then in the author's directory."""
+        return len(self.folders) > 1
+
+    @property
     def full_name(self) -> str:
         """The name, with the distribution's name in parentheses if that is different."""
         beside = self.reference and self.distribution != self.name and "(" not in self.name
