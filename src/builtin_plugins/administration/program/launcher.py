@@ -145,20 +145,6 @@ def record_installation(root: str) -> None:
             file.write(line)
 
 
-def other_installations(root: str, environ: Mapping[str, str]) -> list[str]:
-    """Return the other installations that use this environment.
-
-    PATH and the default data directory are also searched for launchers, because a tool that
-    recreates the environment removes the file that lists its installations.
-    """
-    known: list[str] = []
-    with suppress(OSError), open(os.path.join(sys.prefix, _INSTALLATIONS), "rb") as file:
-        known = os.fsdecode(file.read()).split("\n")[:-1]
-    usual = [os.path.dirname(os.path.dirname(one)) for one in usual_launchers(root, environ)]
-    found = sorted({*map(os.path.realpath, known), *usual} - {os.path.realpath(root)})
-    return [one for one in found if launchers_in(os.path.join(one, "core"))]
-
-
 def usual_launchers(root: str, environ: Mapping[str, str]) -> list[str]:
     """Return the launchers of this environment outside the installation at `root`.
 
