@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import subprocess
+import sysconfig
 from html.parser import HTMLParser
+from pathlib import Path
 
 import pytest
 
@@ -308,3 +310,62 @@ def test_empty_folders_are_removed(cli: Cli) -> None:
     names = {path.name for path in (cli.home / "pages").iterdir()}
     assert {"index.md", "deploy", "mine"} <= names
     assert "db" not in names
+
+
+CLICKED = """
+import click
+
+@click.command()
+@click.argument("machine")
+@click.option("--region", type=click.Choice(["north", "south"]), help="Where it is.")
+@click.option("--token", hidden=True)
+def create(**values):
+    pass
+
+@click.command()
+def empty():
+    pass
+"""
+CLICKED_HOOKS = """
+from host import CommandDeclaration, hookimpl
+
+@hookimpl
+def discover_commands(installation):
+    for word in ("create", "empty"):
+        keys = {"name": word, "description": "D", "entrypoint": "MODULE:" + word}
+        yield CommandDeclaration(("cloud", word), keys)
+"""
+
+
+def test_click_commands(cli: Cli) -> None:
+    """The page shows what click declares, as the help page does, and nothing hidden."""
+    modules = Path(sysconfig.get_path("purelib"), "cli_host_docs_tests")
+    modules.mkdir(exist_ok=True)
+    module = modules / f"clicked_{os.getpid()}.py"
+    module.write_text(CLICKED)
+    plugin = cli.root / "plugins/cloudy"
+    plugin.mkdir(parents=True)
+    (plugin / "plugin.json").write_text('{"name": "cloudy", "hooks": "hooks.py"}')
+    hooks = CLICKED_HOOKS.replace("MODULE", f"{modules.name}.{module.stem}")
+    (plugin / "hooks.py").write_text(hooks)
+    try:
+        status, _, err = cli.run("docs", "build", "--output", "pages", "cloud")
+    finally:
+        module.unlink()
+    assert (status, err) == (0, "files: 2, changed: 2\n")
+    page = (cli.home / "pages/cloud/index.md").read_text()
+    assert "\n    acme cloud create <machine> [--region CHOICE]\n" in page
+    assert "\n- `<machine>`\n- `--region CHOICE`: Where it is (one of north, south)\n" in page
+    assert "\n    acme cloud empty\n" in page
+    assert "token" not in page
+
+
+def test_arguments_that_a_comment_describes(cli: Cli) -> None:
+    """The page shows what a script says about its arguments, although no run checks them."""
+    script = cli.root / "commands/deploy/logs"
+    script.write_text("#!/bin/sh\n# @describe Show logs\n# @arg app! Which app\necho\n")
+    script.chmod(0o755)
+    assert cli.run("docs", "build", "--output", "pages", "deploy")[0] == 0
+    page = (cli.home / "pages/deploy/index.md").read_text()
+    assert "\n    acme deploy logs <app>\n" in page
+    assert "\n- `<app>`: Which app\n" in page

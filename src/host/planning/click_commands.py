@@ -130,7 +130,9 @@ def _declared_option(parameter: Any) -> Iterator[dict[str, Any]]:
         declaration.update(_values(parameter))
     yield declaration
     for other in names[1:]:
-        yield {**declaration, "name": other, "short": "", "description": f"The same as {name}."}
+        # One of the names is enough, so the others are not required.
+        alias = {**declaration, "name": other, "short": "", "required": False}
+        yield {**alias, "description": f"The same as {name}."}
     for opposite in opposites:
         if opposite.startswith("--") or len(opposite) == 2:
             yield {
@@ -173,9 +175,13 @@ def _completes_itself(parameter: click.Parameter) -> bool:
 
 
 def _placeholder(parameter: Any) -> str:
-    """Return the placeholder of an option's value, such as `TEXT`, or `X Y` for two values."""
+    """Return the placeholder of an option's value: a word for each value, as in `TEXT` or `X Y`."""
     if parameter.metavar:
-        return str(parameter.metavar)
+        words = str(parameter.metavar).split()
+        # A reader of the declaration counts the words to know how many values there are.
+        if len(words) != parameter.nargs:
+            words = ["-".join(words)] * parameter.nargs
+        return " ".join(words)
     kind = parameter.type.name.upper().removesuffix(" RANGE")
     name = re.sub(r"\W+", "-", kind).strip("-") or "VALUE"
     return " ".join([name] * max(parameter.nargs, 1))

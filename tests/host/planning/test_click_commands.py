@@ -59,6 +59,7 @@ def machines(context, parameter, incomplete):
 @click.option("--cache/--no-cache", default=True, help="Use the cache.")
 @click.option("--loud/--quiet", "-l/-q", help="Noise.")
 @click.option("--size", nargs=2, type=int, required=True)
+@click.option("--place", "--site", nargs=2, required=True, default=("a", "b"), metavar="ON MAP X")
 @click.option("--ratio", type=click.FloatRange(0, 1))
 @click.option("--target", type=click.Path(file_okay=False))
 @click.option("--token", hidden=True, hide_input=True)
@@ -206,6 +207,9 @@ def test_json(made: Made) -> None:
     assert (arguments["--token"]["hidden"], arguments["--token"]["secret"]) == (True, True)
     assert arguments["--now"]["default"] is None
     assert arguments["--tag"]["env"] == "CLOUD_TAGS"
+    # One name of a required option is enough, and its placeholder has a word for each value.
+    assert [arguments[name]["required"] for name in ("--place", "--site")] == [True, False]
+    assert arguments["--place"]["value"] == "ON-MAP-X ON-MAP-X"
     assert commands["cloud deep"]["hidden"] is True
     assert commands["plain"]["args"] == []
 

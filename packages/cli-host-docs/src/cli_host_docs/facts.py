@@ -33,8 +33,10 @@ def value_of(record: Any, key: str, default: Any) -> Any:
 
 def usage(program: str, command: Command) -> str:
     """Return a command's usage line, such as `acme deploy <env> [--force]`."""
-    arguments = command.definition.args
-    behind = [one.usage for one in arguments] if arguments else ["[args…]"]
+    definition = command.definition
+    behind = [one.usage for one in definition.shown_args]
+    if not behind and not definition.parser:
+        behind = [definition.words or "[args…]"]
     return " ".join([program, *command.words, *behind])
 
 

@@ -161,7 +161,7 @@ def _tables(program: str, command: Command) -> Iterator[tuple[str, tuple[tuple[s
     """Yield the headings and rows of the tables about a command that have a row."""
     definition = command.definition
     tables: dict[str, Iterable[tuple[str, str]]] = {
-        "Arguments": [(facts.label(one), facts.explanation(one)) for one in definition.args],
+        "Arguments": [(facts.label(one), facts.explanation(one)) for one in definition.shown_args],
         "Variables": facts.variables(definition).items(),
         "Requirements": [(one, "") for one in facts.requirements(definition)],
         "Examples": facts.examples(program, command),

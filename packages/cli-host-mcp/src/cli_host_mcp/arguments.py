@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -15,15 +16,35 @@ _THERE = {"file": "a file that exists", "directory": "a directory that exists", 
 
 def schema_of(definition: Definition) -> dict[str, Any]:
     """Return the JSON Schema of the input object for a call of the command."""
-    if not definition.args:
+    arguments = offered_arguments(definition)
+    if takes_words(definition):
         words = {
             "type": "array",
             "items": {"type": "string"},
             "description": "The command's arguments, one string each, as on a command line",
         }
         return object_of({WORDS: words}, [])
-    properties = {key_of(one): _property(one) for one in definition.args}
-    return object_of(properties, [key_of(one) for one in definition.args if _is_required(one)])
+    properties = {}
+    for argument in arguments:
+        properties[key_of(argument)] = _property(argument, _words_of_value(definition, argument))
+    return object_of(properties, [key_of(one) for one in arguments if _is_required(one)])
+
+
+def offered_arguments(definition: Definition) -> Sequence[Any]:
+    """Return the arguments that an assistant may give: also those of a click command."""
+    return [argument for argument in definition.known_args if not argument.hidden]
+
+
+def takes_words(definition: Definition) -> bool:
+    """Return whether a call gives the words of the command line, because nothing declares them."""
+    return not definition.known_args and not definition.parser
+
+
+def _words_of_value(definition: Definition, argument: Any) -> int:
+    """Return how many words the value of an option has: click's placeholder has one for each."""
+    if definition.parser != "click" or not argument.option:
+        return 1
+    return len(argument.value.split()) or 1
 
 
 def _is_required(argument: Any) -> bool:
@@ -40,21 +61,27 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     """Return the words of the command line; raises CallError for invalid input.
 
     Each value is one word, whatever it contains. A value cannot become an option: a positional
-    value must not begin with `-`, and `=` joins an option to a value that begins with `-`.
+    value must not begin with `-`, and `=` joins an option to a value that begins with `-`. For a
+    click command, `--` ends the options.
     """
-    known = [key_of(one) for one in definition.args] or [WORDS]
+    arguments = offered_arguments(definition)
+    known = [WORDS] if takes_words(definition) else [key_of(one) for one in arguments]
     for key in given:
         if key not in known:
             near = closest(key, known)
-            raise CallError(f"unknown argument {key}{near}; known: {', '.join(known)}")
+            raise CallError(f"unknown argument {key}{near}; known: {', '.join(known) or 'none'}")
     present = {key: value for key, value in given.items() if value is not None}
-    if not definition.args:
+    if takes_words(definition):
         return [_text(WORDS, word) for word in _list(WORDS, present.get(WORDS, []))]
-    needed = filter(_is_required, definition.args)
+    needed = filter(_is_required, arguments)
     missing = [key_of(one) for one in needed if not _has(present, one)]
-    if missing:
+    if missing and not definition.parser:  # click itself finds out, also from other variables
         raise CallError(f"missing arguments: {', '.join(missing)}")
-    return [*_options(definition.args, present), *_positionals(definition.args, present)]
+    options = _options(definition, arguments, present)
+    positionals = _positionals(definition, arguments, present)
+    if definition.parser == "click" and any(word.startswith("-") for word in positionals):
+        positionals = ["--", *positionals]  # such as the options of a command that it starts
+    return [*options, *positionals]
 
 
 def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
@@ -64,7 +91,8 @@ def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]
     return {**schema, "additionalProperties": False}
 
 
-def _property(argument: Any) -> dict[str, Any]:
+def _property(argument: Any, count: int) -> dict[str, Any]:
+    """Return the schema of an argument; an option whose value has several words is an array."""
     description = ", ".join(filter(None, [argument.description, *_remarks(argument)]))
     if argument.flag:
         found: dict[str, Any] = {"type": "boolean"}
@@ -75,6 +103,8 @@ def _property(argument: Any) -> dict[str, Any]:
         found = {"type": argument.type if argument.type in ("integer", "number") else "string"}
     if argument.pattern:
         found["pattern"] = f"^(?:{argument.pattern})$"
+    if count > 1:
+        found = {"type": "array", "items": found, "minItems": count, "maxItems": count}
     if argument.repeats:
         found = {"type": "array", "items": found}
         if argument.required:
@@ -82,7 +112,10 @@ def _property(argument: Any) -> dict[str, Any]:
     if description:
         found["description"] = printable(description)
     if argument.default is not None and ("enum" not in found or argument.default):
-        found["default"] = _default(found["type"], argument.default)
+        default = _default(found["type"], argument.default)
+        # A click command may show any text as its default, several values in one text, too.
+        if default is not None and count == 1:
+            found["default"] = default
     return found
 
 
@@ -101,18 +134,24 @@ def _remarks(argument: Any) -> list[str]:
 def _default(kind: str, text: str) -> Any:
     if kind == "boolean":
         return text.lower() in ("true", "1", "on", "yes")
-    if kind == "integer":
-        return int(text)
-    if kind == "number":
-        return float(text)
-    return [text] if kind == "array" else text
+    if kind == "array":
+        return [text]
+    if kind not in ("integer", "number"):
+        return text
+    try:
+        number = int(text) if kind == "integer" else float(text)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _has(present: Mapping[str, Any], argument: Any) -> bool:
     return bool(present.get(key_of(argument), []) != [])
 
 
-def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
+def _options(
+    definition: Definition, arguments: Sequence[Any], present: Mapping[str, Any]
+) -> list[str]:
     words = []
     for one in arguments:
         value = present.get(key_of(one))
@@ -124,12 +163,29 @@ def _options(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
                     raise CallError(f"{key_of(one)}: expected true or false")
                 words += [one.name] if item else [one.negation] if one.negatable else []
                 continue
-            text = _text(key_of(one), item)
-            words += [f"{one.name}={text}"] if text.startswith("-") else [one.name, text]
+            words += _option(one, item, _words_of_value(definition, one))
     return words
 
 
-def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[str]:
+def _option(argument: Any, value: Any, count: int) -> list[str]:
+    """Return the words of an option with a value of `count` words."""
+    key = key_of(argument)
+    if count > 1:
+        texts = [_text(key, part) for part in _list(key, value)]
+        if len(texts) != count:
+            raise CallError(f"{key}: expected {count} values; found {len(texts)}")
+        return [argument.name, *texts]  # click takes that many words, whatever they begin with
+    text = _text(key, value)
+    if not text.startswith("-"):
+        return [argument.name, text]
+    if argument.name.startswith("--"):
+        return [f"{argument.name}={text}"]
+    return [f"{argument.name}{text}"]  # in `-n=-5`, the value is `=-5`
+
+
+def _positionals(
+    definition: Definition, arguments: Sequence[Any], present: Mapping[str, Any]
+) -> list[str]:
     """Return the words of the positional arguments.
 
     An argument omitted before a given one is filled in from its variable or with its default.
@@ -149,7 +205,7 @@ def _positionals(arguments: Sequence[Any], present: Mapping[str, Any]) -> list[s
         value = present[key_of(one)]
         for item in _list(key_of(one), value) if one.repeats else [value]:
             text = _text(key_of(one), item)
-            if text.startswith("-"):
+            if text.startswith("-") and definition.parser != "click":
                 raise CallError(f"{key_of(one)}: a value must not begin with -; found {text[:60]}")
             words.append(text)
     return words

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
-from cli_host_mcp.arguments import key_of
+from cli_host_mcp.arguments import key_of, offered_arguments
 from cli_host_mcp.offer import Offer, caller_environment
 from cli_host_mcp.output import escaped
 from cli_host_mcp.problem import CallError, closest
@@ -90,7 +90,7 @@ class Resources:
             return [word for word in words if word.startswith(value)]
         if name == "argument":
             command = self._found(others.get("words", ""))
-            keys = [key_of(argument) for argument in command.definition.args]
+            keys = [key_of(argument) for argument in offered_arguments(command.definition)]
             return [key for key in keys if key.startswith(value)]
         if name == "value":
             return self._values(others, value)
@@ -138,7 +138,8 @@ class Resources:
 
     def _values(self, others: Mapping[str, str], value: str) -> list[str]:
         command = self._found(others.get("words", ""))
-        arguments = {key_of(argument): argument for argument in command.definition.args}
+        offered = offered_arguments(command.definition)
+        arguments = {key_of(argument): argument for argument in offered}
         argument = arguments.get(others.get("argument", ""))
         if argument is None or argument.flag:
             return []

@@ -44,7 +44,7 @@ _MOST_OUTPUT = 16 << 20
     metavar="S",
     help="Time limit of a command, in seconds.",
 )
-@click.option("--jobs", type=click.IntRange(1, 64), default=4, help="Parallel calls; default: 4.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=4, help="Parallel calls.")
 def command(
     choice: Choice, form: str, confirm: str, max_output: int, timeout: float, jobs: int
 ) -> None:

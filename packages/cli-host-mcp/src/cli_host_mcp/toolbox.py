@@ -53,7 +53,7 @@ def strongest_effects(definition: Definition) -> str:
     """
     if definition.starts_commands:
         return "destroy"
-    raised = [argument.effects for argument in definition.args if argument.effects]
+    raised = [argument.effects for argument in definition.known_args if argument.effects]
     return max([definition.effects, *raised], key=EFFECTS.index)
 
 
