@@ -164,8 +164,15 @@ def test_sops_gives_the_same_bytes_as_a_file_and_as_a_key(
     cli.show({}, env_files=[f"sops:{name}"], names=list(values))
     assert cli.run("try", "show") == (0, shown, "")
     place = "DEFAULT/" if form == "ini" else ""
-    cli.show({key: f"sops:{name}#{place}{key}" for key in values})
+    # As a source of variables, a file may have empty values. A secret with one is a failure.
+    filled = {key: value for key, value in values.items() if value}
+    shown = "".join(f"{key}={value}\n" for key, value in filled.items())
+    cli.show({key: f"sops:{name}#{place}{key}" for key in filled})
     assert cli.run("try", "show") == (0, shown, "")
+    if "E" in values:
+        reference = f"sops:{name}#E"
+        cli.show({"E": reference})
+        assert cli.run("try", "show") == (1, "", line(cli, "its value is empty", reference, "E"))
 
 
 @_SOPS
