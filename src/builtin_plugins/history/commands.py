@@ -18,6 +18,12 @@ from host.run.history import history_path
 from host.run.installation import xdg_home
 
 _ID = argument("id", required=True, complete="builtin_plugins.history.completion:run_ids")
+_LIMIT = {
+    **text("--limit", "N", "At most N runs; 0 means all."),
+    "type": "integer",
+    "pattern": "[0-9]{1,9}",
+    "default": "50",
+}
 _ORIGINS = ["terminal", "ci", "cron", "mcp", "fleet", "script"]
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 
@@ -34,7 +40,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
     argument("--running", "Only runs that have not ended."),
     text("--since", "TIME", "Only runs since TIME: 90m, 12h, 7d, or a date."),
     argument("--origin", "Only runs that this started.", value="ORIGIN", choices=_ORIGINS),
-    {**text("--limit", "N", "At most N runs; 0 means all."), "type": "integer", "default": "50"},
+    _LIMIT,
     {**FORMAT, "choices": ["text", "json", "csv"]},
 )
 def history(  # noqa: PLR0917 - one for each option

@@ -126,6 +126,10 @@ def test_filters(install: Callable[..., Made]) -> None:
     assert runs(made, "--since", "2100-01-01") == []
     assert len(runs(made, "--since", "1h")) == 3
     assert (runs(made)[0]["status"], runs(made)[0]["signal"]) == (143, 15)
+    for limit in ("-1", "9" * 20):  # SQLite takes a negative number for "all", and no larger one
+        refused = made.run("self", "history", f"--limit={limit}")
+        assert (refused.status, refused.stdout) == (2, "")
+        assert f"found {limit}\n" in refused.stderr
     wrong = made.run("self", "history", "--since", "soon")
     assert (wrong.status, wrong.stdout) == (2, "")
     assert "12h" in wrong.stderr

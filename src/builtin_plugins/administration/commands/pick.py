@@ -170,7 +170,8 @@ def _rows(session: Session, commands: Sequence[Command]) -> list[str]:
     rows = []
     for name, command in zip(names, commands, strict=True):
         marks = command.indicators(session.terminal)
-        about = printable(" ".join([command.definition.description, *marks]))
+        parts = [command.definition.description, *marks]
+        about = printable(" ".join(part for part in parts if part))
         rows.append(f"{name.ljust(width)}\t {about}")
     return rows
 

@@ -27,7 +27,7 @@ def made(shared_install: Callable[..., Made]) -> Made:
             "commands/app/status/main.sh": "echo all is well\nexit 4\n",
             "commands/app/unlock/command.json": command(args=[PIN]),
             "commands/app/hidden/command.json": command(hidden=True),
-            "commands/other/plain/command.json": command(description="Plain"),
+            "commands/other/plain/command.json": command(description="", deprecated="use app"),
         }
     )
 
@@ -60,6 +60,7 @@ def test_a_number_or_text_in_the_list(made: Made, environ: dict[str, str]) -> No
         shown = terminal.wait_for("number or text: ")
         assert "  1  app ship     Ship it\n" in shown
         assert "\\x1b[1mstate" in shown
+        assert "  4  other plain  [missing] [deprecated]\n" in shown
         assert "hidden" not in shown
         terminal.type("9\n")
         terminal.wait_for("expected a number from 1 to 4\n")
