@@ -63,6 +63,22 @@ def ask(request, install, module):
     return ask
 
 
+def test_a_broken_plugin(install, module):
+    """The remedy in a command's warning is a command of the program."""
+    made = install(
+        {
+            "plugins/broken/plugin.json": {"name": "broken", "hooks": "hooks.py"},
+            "plugins/broken/hooks.py": "raise ValueError('no')\n",
+            "commands/ask/command.json": command(entrypoint=f"{module}:main"),
+        }
+    )
+    assert made.run("ask", "0").status == 0
+    expression = "[os.unlink(program.root + '/cli.lock'), len(program.commands())]"
+    warning = made.run("ask", expression).stderr.splitlines()[-1]
+    assert warning.startswith("cli ask: warning: plugin broken is broken: ")
+    assert warning.endswith("; see: cli self plugin list")
+
+
 def test_where_it_is(ask):
     root = str(ask.made.root)
     names = "name root version commands_dir plugins_dir core_dir lib_dir config_dir executable"

@@ -46,7 +46,7 @@ def refresh(installation: OpenInstallation, messages: Messages, safe: bool = Fal
         if problem := version_problem(installation.layout.config_file, wanted):
             raise InstallationError(problem)
     lock = query_plugins(installation, "none" if safe else "all")
-    messages.warn(*lock.warnings(messages.program))
+    messages.warn(*lock.warnings(installation.layout.program))
     if not safe:
         write_lock(installation.locks, installation.key, lock)
     return lock
