@@ -25,10 +25,10 @@ def run_steps(inputs: dict[str, str], environ: dict[str, str], files: Path) -> N
     for step in STEPS:
         if "run" not in step:
             continue
-        own = {
-            name: re.sub(r"\$\{\{ (.+?) \}\}", lambda found: values[found[1]], text)
-            for name, text in step["env"].items()
-        }
+        own = {}
+        for name, text in step["env"].items():
+            [value] = re.findall(r"^\$\{\{ (.+) \}\}$", text)
+            own[name] = values[value]
         output = files / "output"
         output.write_text("")
         files_of_github = {"GITHUB_OUTPUT": str(output), "GITHUB_PATH": str(files / "path")}

@@ -62,7 +62,7 @@ def check_updatable(environ: Mapping[str, str], launcher: str) -> None:
         if os.path.exists(launcher):
             remedy += f", and run: {command}"
         raise OperationError(what, remedy)
-    file = host.__file__
+    file = os.path.realpath(host.__file__)  # a package manager knows no path through a link
     complete_import_path()
     distribution = importlib_metadata.distribution(OWN_DISTRIBUTION)
     command = _command_of_owner(file, environ)
