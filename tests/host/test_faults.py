@@ -296,14 +296,14 @@ def test_a_directory_that_is_none(install, what, make):
         result = clean(made.run(category, "good"))
         if own == what:
             assert (result.status, result.stdout) == (2, "")
-            assert result.stderr.count("\n") <= 2
+            assert result.stderr.count("\n") <= 3  # a broken registry is a line of its own
         elif what == "config" and make is not None and result.status == 1:
             refused(result, 1, path)
         else:
             assert (result.status, result.stdout) == (0, "ran\n")
     listing = clean(made.run(timeout=20))
     assert listing.status == 0
-    assert listing.stderr.count("\n") <= 1
+    assert listing.stderr.count("\n") <= 2
 
 
 # Permissions

@@ -240,14 +240,14 @@ def place(shared_install):
     """Run a command whose env_files are given; `X` and `Y` are shown."""
     made = shared_install()
 
-    def run(*env_files, env=None, **fields):
+    def run(*env_files, env=None, cwd=None, **fields):
         made.write(
             {
                 "commands/demo/show/command.json": command(env_files=list(env_files), **fields),
                 "commands/demo/show/main.sh": SHOW,
             }
         )
-        return made.run("demo", "show", env=env)
+        return made.run("demo", "show", env=env, cwd=cwd)
 
     run.made = made
     run.folder = made.root / "commands" / "demo" / "show"
@@ -282,7 +282,7 @@ def test_later_files_win_and_paths_hold_references(place, tmp_path):
     assert place("one.env", name).stdout == "three|one\n"
     assert place("one.env", name, env={"STAGE": "none"}).stdout == "one|one\n"
     assert place("$Y.env", "one.env", "$Y.env").stdout == "one|one\n"
-    assert place("$PWD/$A/.env.prod", env={"PWD": str(tmp_path), "A": "."}).stdout == "three|\n"
+    assert place("$PWD/$A/.env.prod", env={"A": "."}, cwd=tmp_path).stdout == "three|\n"
     # A path sees what the files before it set, and what wins over them.
     (place.folder / "next.env").write_text("NEXT=two\n")
     assert place("next.env", "$NEXT.env").stdout == "two|\n"
@@ -338,7 +338,7 @@ def test_values_see_home_user_pwd_and_hostname(place):
     made = place.made
     place("system.env")
     env = {"HOME": "/h", "USER": "u", "PWD": "/p", "HOSTNAME": "n"}
-    assert made.run("demo", "show", env=env).stdout == "/h:u|/p:n\n"
+    assert made.run("demo", "show", env=env, cwd="/usr").stdout == "/h:u|/usr:n\n"
     script = f"env -i {made.launcher} demo show"
     result = made.run("-c", script, executable="/bin/sh", cwd="/")
     host = os.uname().nodename

@@ -370,7 +370,7 @@ def test_odd_contents_with_a_checksum_are_no_lock(tmp_path, change):
 
 def test_what_changed_meanwhile_is_not_written(tmp_path):
     place = tmp_path / "lock"
-    write_lock([str(place)], "key", a_lock(**{str(tmp_path): "an old stamp"}))
+    write_lock([str(place)], "key", a_lock(**{str(tmp_path): "1 2 3 4"}))
     assert not place.exists()
 
 

@@ -316,7 +316,9 @@ def test_an_unreadable_or_newer_registry_is_left_alone(
 ) -> None:
     made = install()
     good = {f"plugins/good/{name}": text for name, text in plugin_files().items()}
-    made.write({**good, "plugins/registry.json": content})
+    made.write(good)
+    assert made.run("demo", "hi").stdout == "hi\n"  # keeps a copy of the registry
+    made.write({"plugins/registry.json": content})
     assert made.run("demo", "hi").stdout == "hi\n"
     source = write_tree(tmp_path / "acme", plugin_files("x/y"))
     for words in (["add", str(source)], ["remove", "good"], ["disable", "good"], ["update"]):
@@ -475,12 +477,9 @@ def test_a_package_is_told_how_it_is_written(install: Install, tmp_path: Path) -
     made = install()
     assert made.run("self", "new", "plugin", "--python", "greet", cwd=tmp_path).status == 0
     added = plugin(made, "add", str(tmp_path / "greet"))
-    assert added.all == (
-        1,
-        "",
-        f"cli: {tmp_path}/greet: is a Python package, not a directory of commands; add it from an "
-        "index: cli self plugin add pip:greet; or build and add a wheel\n",
-    )
+    assert added.status == 1
+    assert "building one runs the package's own code" in added.stdout
+    assert "--yes" in added.stderr
     assert registry(made) == {}
 
 

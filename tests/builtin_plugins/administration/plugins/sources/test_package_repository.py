@@ -129,9 +129,9 @@ def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
         assert entry["source"] == f"acme-cli[more] @ {address}"
         kept = {"@fix/%231%40x": "fix/#1@x", "": option[-1] if option else None}
         assert entry["ref"] == kept.get(ref, ref[1:])
-        stays = f"acme-cli: stays at {entry['ref']}\n"
+        stays = f"acme-cli: stays at {entry['ref']}; to change that: "
         pinned = entry["ref"] not in (None, "fix/#1@x")
-        assert (plugin(made, "update").stdout == stays) == pinned
+        assert plugin(made, "update").stdout.startswith(stays) == pinned
         assert list(with_uv.folder().glob("needed-2.0*"))
         assert plugin(made, "remove", "acme-cli").status == 0
     empty = Repository(tmp_path / "empty", {"README": "x"})
