@@ -63,6 +63,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 def pytest_configure(config: pytest.Config) -> None:
     """Write to memory: hundreds of tests wait for a disk to sync otherwise."""
     reset_signals()
+    for forbids_questions in ("CI", "CLI_NO_INPUT"):  # tests of questions set them themselves
+        os.environ.pop(forbids_questions, None)
     if config.option.basetemp is None and (memory := in_memory()):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", memory)
     with suppress(OSError):

@@ -200,7 +200,7 @@ def test_what_an_index_shows(built: Built) -> None:
 def test_links_of_the_readme_lead_somewhere_from_an_index(built: Built) -> None:
     text = metadata_of(built.wheel).get_payload()
     pictures = re.findall(r'src(?:set)?="([^"]+)', text)
-    assert len(pictures) == 2
+    assert len(pictures) == 4  # moving and still, light and dark
     links = [*re.findall(r"\]\(([^)\s]+)", text), *pictures]
     assert len(links) > 5
     version = _METADATA["project"]["version"]
