@@ -9,28 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from builtin_plugins.history.store import RUN_KEYS
 from host import Terminal, printable, width_of
 
 MASK = "********"
-JSON_KEYS = (
-    "id",
-    "start",
-    "seconds",
-    "words",
-    "arguments",
-    "directory",
-    "user",
-    "host",
-    "version",
-    "plugin",
-    "status",
-    "signal",
-    "origin",
-    "client",
-    "hosts",
-    "outer",
-    "output",
-)
 _HEADINGS = ("ID", "WHEN", "WHO", "COMMAND", "TIME", "STATUS", "ORIGIN")
 _SHORT_ID = 7
 _NARROWEST_COMMAND = 12
@@ -45,14 +27,14 @@ def command_line(program: str, run: Mapping[str, Any]) -> str:
 
 def json_of(run: Mapping[str, Any]) -> dict[str, Any]:
     """Return the keys of a run that the JSON output has."""
-    return {key: run[key] for key in JSON_KEYS}
+    return {key: run[key] for key in RUN_KEYS}
 
 
 def csv_of(runs: Iterable[Mapping[str, Any]]) -> str:
     """Return runs as CSV with a header; lists are quoted for a shell."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    names = [key for key in JSON_KEYS if key not in ("hosts", "client", "output")]
+    names = [key for key in RUN_KEYS if key not in ("hosts", "client", "output")]
     writer.writerow(names)
     for run in runs:
         cells = []

@@ -21,7 +21,7 @@ from host import OperationError, Problem
 
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 5.0
-_COLUMNS = (
+RUN_KEYS = (  # of a run, in the order in which JSON and CSV show them
     "id",
     "start",
     "seconds",
@@ -39,8 +39,8 @@ _COLUMNS = (
     "hosts",
     "outer",
     "output",
-    "process",
 )
+_COLUMNS = (*RUN_KEYS, "process")
 _JSON_COLUMNS = frozenset(["words", "arguments", "client", "hosts"])
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (

@@ -1,6 +1,6 @@
 """Change one value in the text of a JSON file; comments, blanks and the order of keys stay.
 
-json-five reads the text and tells where each value is. Only the text of the changed value is
+json-five reads the text and reports where each value is. Only the text of the changed value is
 replaced.
 """
 
