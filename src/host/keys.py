@@ -505,9 +505,8 @@ OBJECTS = {
             Key(
                 "passthrough",
                 "boolean",
-                "`true`, for a last positional argument that repeats: once the positional arguments"
-                " before it have values, it takes every further word unchecked, also options and"
-                " `--`",
+                "`true`: the argument's word may look like an option or be `--`. If the argument"
+                " repeats, it takes every word after the positional arguments before it, unchecked",
                 only="positional",
             ),
             Key(

@@ -37,6 +37,8 @@ class Tool(NamedTuple):
     read     a function that gets the file's path and its text or listing, and yields recipes
     call     a template, for `str.format`, of the command line that runs a recipe
     listing  the command line that prints its recipes as JSON, or "" if its file is read as text
+    direct   if the tool passes only the words after `--` to a recipe: a pattern of `case` in sh
+             for first words of lines that the tool gets as they are; `--` is put before others
     """
 
     name: str
@@ -44,6 +46,7 @@ class Tool(NamedTuple):
     read: Callable[[Path, Any], Iterator[Recipe]]
     call: str
     listing: str = ""
+    direct: str = ""
 
 
 def tool_of(path: Path) -> Tool:
@@ -93,11 +96,15 @@ def _just(path: Path, module: Any) -> Iterator[Recipe]:
         if recipe["private"]:
             yield Recipe(recipe["namepath"], {}, "private")
             continue
-        attributes = [one for one in recipe["attributes"] if isinstance(one, dict)]
+        groups = [
+            attribute["group"]
+            for attribute in recipe["attributes"]
+            if isinstance(attribute, dict) and "group" in attribute
+        ]
         definition = _definition(
             recipe["doc"],
-            group=next((one["group"] for one in attributes if "group" in one), ""),
-            aliases=[one["name"] for one in aliases if one["target"] == recipe["name"]],
+            group=groups[0] if groups else "",
+            aliases=[alias["name"] for alias in aliases if alias["target"] == recipe["name"]],
             args=_just_arguments(recipe["parameters"]),
         )
         yield Recipe(recipe["namepath"], definition)
@@ -109,22 +116,27 @@ def _just_arguments(parameters: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return a recipe's parameters as the `args` of a command.json, or [] if one is an option.
 
     If `just` computes a default value, the value is unknown here. The argument is then optional
-    and has no default. What follows the parameters is passed on, as `just` accepts it.
+    and has no default.
     """
-    if any(one.get("long") or one.get("short") for one in parameters):
+    if any(parameter.get("long") or parameter.get("short") for parameter in parameters):
         return []
+
     arguments = []
-    for one in parameters:
-        many = one["kind"] != "singular"
-        argument = {"name": one["name"] + "..." * many, **_definition(one.get("help"))}
-        if many:
-            argument["passthrough"] = True
-        if one["kind"] != "star" and one["default"] is None:
+    is_repeated = False
+    for parameter in parameters:
+        is_repeated = parameter["kind"] != "singular"
+        name = parameter["name"] + ("..." if is_repeated else "")
+        argument = {"name": name, **_definition(parameter.get("help"))}
+        default = parameter["default"]
+        if default is None and parameter["kind"] != "star":
             argument["required"] = True
-        elif isinstance(one["default"], str) and not many:
-            argument["default"] = one["default"]
+        elif isinstance(default, str) and not is_repeated:
+            argument["default"] = default
+        # After a recipe's name, `just` takes every word as a value, also `--release` and `--`.
+        argument["passthrough"] = True
         arguments.append(argument)
-    if arguments and "passthrough" not in arguments[-1]:
+
+    if arguments and not is_repeated:
         about = "Further recipes and their arguments"
         arguments.append({"name": "recipes...", "description": about, "passthrough": True})
     return arguments
@@ -236,13 +248,20 @@ TOOLS = (
         _make,
         "make --no-print-directory -C {directory} -f {name} {recipe}",
     ),
-    Tool("npm", r"package\.json", _npm, "npm --prefix {directory} run {recipe} --"),
+    Tool(
+        "npm",
+        r"package\.json",
+        _npm,
+        "npm --prefix {directory} run {recipe}",
+        direct="--",
+    ),
     Tool(
         "task",
         r"taskfile(\.dist)?\.ya?ml",
         _task,
-        "task --exit-code --taskfile {file} --dir {directory} {recipe} --",
+        "task --exit-code --taskfile {file} --dir {directory} {recipe}",
         "task --taskfile {file} --dir {directory} --list-all --json",
+        direct="-- | [A-Za-z_]*=*",  # a task's variables stand before `--`
     ),
     Tool(
         "mise",

@@ -119,15 +119,23 @@ def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str
                 options += [f"{argument.name}={text}"] if joined else [argument.name, text]
     positional = [one for one in line.arguments if not one.option]
     last = max((positional.index(one) + 1 for one in asked if not one.option), default=0)
-    shown = [one for one in positional[len(line.loose) : last] if not one.secret]
-    loose = [text for one in shown for text in line.texts[one.name]]
+    loose: list[str] = []
+    ends_options = False
+    for argument in positional[len(line.loose) : last]:
+        if argument.secret:
+            continue
+        for text in line.texts[argument.name]:
+            loose.append(text)
+            is_option = text.startswith("-") and not line.is_negative(text)
+            ends_options = ends_options or (is_option and not argument.passthrough)
     if line.ended and positional and positional[-1].passthrough:
         return [*options, *args, *loose]  # behind the words, options would be passed on
     if line.ended:
         end = args.index("--")
         return [*args[:end], *options, *args[end:], *loose]
-    ends = any(one.startswith("-") and not line.is_negative(one) for one in loose)
-    return [*args, *options, *(["--"] if ends else []), *loose]
+    if ends_options:
+        loose.insert(0, "--")
+    return [*args, *options, *loose]
 
 
 def _say(text: str) -> None:

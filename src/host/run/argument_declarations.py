@@ -120,11 +120,11 @@ def _check_kind(argument: Argument, fields: "Fields") -> None:
     elif argument.option:
         kind, keys = "an option with a value", ("negatable",)
     if argument.passthrough:
-        if argument.option or not argument.repeats:
-            what = "only a positional argument that repeats can have this key"
-            raise fields.refused("passthrough", what)
-        kind = "an argument that passes words on"
-        keys += _NOT_PASSED_ON
+        if argument.option:
+            raise fields.refused("passthrough", "only a positional argument can have this key")
+        if argument.repeats:
+            kind = "an argument that passes words on"
+            keys += _NOT_PASSED_ON
     for key in keys:
         if fields.value(key) not in (None, False, []):
             raise fields.refused(key, f"{kind} cannot have this key")

@@ -49,8 +49,8 @@ def parse(
 class CommandLine:
     """A parsed command line; `texts` has the texts of each argument by the argument's name.
 
-    An argument with `passthrough` gets all words that follow the words of the positional
-    arguments before it.
+    A repeating argument with `passthrough` gets all words that follow the words of the positional
+    arguments before it; another one gets the next word, even if it looks like an option.
 
     `loose` has the words that are neither options nor their values. `options` has each option
     under all its names. `names` has the name of each argument for messages: its own, or that of
@@ -76,8 +76,12 @@ class CommandLine:
                 self.options[argument.negation or argument.name] = argument
         self.names = {one.name: one.bare_name for one in arguments}
         positional = [argument for argument in arguments if not argument.option]
+        # The numbers of loose words after which the next word may have any form.
+        self.any_form_after = [
+            index for index, argument in enumerate(positional) if argument.passthrough
+        ]
         # The number of loose words after which every word is passed on, or -1.
-        passes_on = bool(positional) and positional[-1].passthrough
+        passes_on = bool(positional) and positional[-1].passthrough and positional[-1].repeats
         self.passed_after = len(positional) - 1 if passes_on else -1
         self.rest = list(args)[::-1]
         self.loose: list[str] = []
@@ -97,6 +101,9 @@ class CommandLine:
                 self.rest.clear()
                 return
             word = self.rest.pop()
+            if len(self.loose) in self.any_form_after:
+                self.loose.append(word)
+                continue
             if word == "--":
                 self.ended = True
                 self.loose += reversed(self.rest)

@@ -38,7 +38,8 @@ class Argument(Record):
     secret        whether its text is never shown
     effects       the effects of a run with this option: "read", "change", "destroy" or ""
     choices_from  the program in the command's folder that prints the choices, or ""
-    passthrough   whether it takes every further word unchecked, options included
+    passthrough   whether its word may look like an option or be `--`; if it repeats, it takes
+                  every further word unchecked
     hidden        whether it is in no output but JSON, like a hidden option of a click command
     """
 
@@ -167,7 +168,10 @@ def explanation(argument: Argument) -> str:
         (argument.pattern, f"matches {argument.pattern}"),
         (argument.secret, "secret"),
         (option and argument.repeats, "may be repeated"),
-        (argument.passthrough, "passed on unchecked, options included"),
+        (
+            argument.passthrough and argument.repeats,
+            "passed on unchecked, options included",
+        ),
         (argument.conflicts, f"not with {', '.join(argument.conflicts)}"),
         (argument.effects, f"effects: {argument.effects}"),
         (argument.env, f"env: {argument.env}"),

@@ -56,6 +56,10 @@ def made(shared_install):
                 args=[ARGS[1], ARGS_X, {"name": "rest...", "passthrough": True}]
             ),
             "commands/a/rest/main.sh": SHOWS,
+            "commands/a/any/command.json": command(
+                args=[{"name": "f", "required": True, "passthrough": True}]
+            ),
+            "commands/a/any/main.sh": SHOWS,
             "commands/a/outer/command.json": command(),
             "commands/a/outer/main.sh": '#!/bin/sh\n"$CLI_DIR/core/cli" a b\n',
             "commands/a/asks/command.json": command(confirm="Sure?"),
@@ -129,6 +133,12 @@ def test_an_answer_stands_before_words_that_are_passed_on(made):
         "ARG_COUNT=3\nARG_REST_1=--\nARG_REST_2=-y\nARG_REST_COUNT=2\nARG_X=x\n"
         "<--count><3><x><--><-y>\n"
     )
+
+
+def test_an_answer_of_any_form_needs_no_separator(made):
+    status, shown = talk(made, ["a", "any"], ("f: ", "--release\n"))
+    assert status == 0
+    assert shown.endswith("cli a any --release\nARG_F=--release\n<--release>\n")
 
 
 def test_a_secret_word_is_not_appended_and_hides_no_other(made):

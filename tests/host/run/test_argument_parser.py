@@ -15,6 +15,7 @@ from testing.installation import command
 
 FORCE = {"name": "--force", "short": "-f"}
 REST = {"name": "rest...", "passthrough": True}
+ANY = {"name": "any", "passthrough": True}
 COUNT = {"name": "--count", "short": "-n", "value": "N", "type": "integer", "default": "3"}
 TAG = {"name": "--tag", "short": "-t", "value": "TAG"}
 ENV = {"name": "env", "required": True, "choices": ["dev", "prod"]}
@@ -48,6 +49,13 @@ GIVEN = {
                                         "REST_1": "-f", "REST_2": "--x=1"}),
     "words passed on behind --": ([NAME, REST], ["--", "-a", "-b"],
                                   {"NAME": "-a", "REST_COUNT": "1", "REST_1": "-b"}),
+    "any form": ([ANY, NAME, FORCE], ["--x", "a", "-f"],
+                 {"ANY": "--x", "NAME": "a", "FORCE": "true"}),
+    "any form behind another": ([FORCE, NAME, ANY], ["-f", "a", "--"],
+                                {"FORCE": "true", "NAME": "a", "ANY": "--"}),
+    "any form before words passed on": ([ANY, REST], ["-f", "--", "-f"],
+                                        {"ANY": "-f", "REST_COUNT": "2", "REST_1": "--",
+                                         "REST_2": "-f"}),
     "nothing to pass on": ([NAME, REST], [], {"REST_COUNT": "0"}),
     "nothing": ([FORCE, COUNT, TAG, NAME, FILES], [],
                 {"FORCE": "false", "COUNT": "3", "FILES_COUNT": "0"}),

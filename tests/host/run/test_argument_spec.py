@@ -57,11 +57,9 @@ REFUSED = {
     "required flag": ([{"name": "--a", "required": True}], "args[0].required", "a flag"),
     "complete of a flag": ([{"name": "--a", "complete": "file"}], "args[0].complete", "a flag"),
     "choices are text": ([{"name": "a", "choices": "x"}], "args[0].choices", "an array"),
-    "passed on once": ([{"name": "a", "passthrough": True}], "args[0].passthrough",
-                       "only a positional argument that repeats can have this key"),
     "an option that passes on": (
         [{"name": "--a", "value": "A", "repeats": True, "passthrough": True}],
-        "args[0].passthrough", "only a positional argument that repeats can have this key"),
+        "args[0].passthrough", "only a positional argument can have this key"),
     "checked and passed on": (
         [{"name": "a...", "choices": ["x"], "passthrough": True}], "args[0].choices",
         "an argument that passes words on cannot have this key"),

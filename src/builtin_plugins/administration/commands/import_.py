@@ -178,7 +178,11 @@ def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> 
     )
     definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
     block = "".join(f"# {line}\n" for line in _json(definition).splitlines())
-    code = f'# /// command\n{block}# ///\nexec {call} "$@"\n'
+    code = f"# /// command\n{block}# ///\n"
+    if tool.direct:
+        # Without this, `build -- --fix` would reach the recipe as `-- --fix`.
+        code += f'case ${{1-}} in {tool.direct}) ;; *) set -- -- "$@" ;; esac\n'
+    code += f'exec {call} "$@"\n'
     return f"{_SHEBANG}{_mark(file, code)}\n{code}"
 
 

@@ -70,7 +70,7 @@ silent: true
 tasks:
   db:
     desc: About the database
-    cmds: ["echo db {{.CLI_ARGS}}"]
+    cmds: ["echo 'db {{.WHO}} {{.CLI_ARGS}}'"]
   db:migrate:
     aliases: [m]
     cmds: ["echo migrate {{.CLI_ARGS}}"]
@@ -103,8 +103,13 @@ def test_a_justfile(install: Install) -> None:
     run = {"env": PATHS}
     assert made.run("just", "build", "x", "--", "-v", **run).all == (0, "build x -- -v\n", "")
     assert made.run("just", "b", **run).stdout == "build all\n"
-    words = ("just", "build", "x", "--release", "-j4")
-    assert made.run(*words, **run).all == (0, "build x --release -j4\n", "")
+    for words in ("x --release -j4", "--release", "-j4 --", "-- -h", "--yes x", "--help -h"):
+        args = words.split()
+        direct = subprocess.run(
+            ["just", "build", *args], cwd=made.root, env=PATHS, capture_output=True, text=True
+        )
+        assert made.run("just", "build", *args, **run).all == (0, direct.stdout, "")
+    assert made.run("just", "deploy", "-e", "-h", "--", **run).stdout == "deploy -e to -h --\n"
     assert made.run("just", "db", "migrate", **run).stdout == "migrated\n"
     assert made.run("just", "deploy", "prod", "a", "b", **run).stdout == "deploy prod to a b\n"
     assert made.run("just", "deploy", "prod", **run).status == 2
@@ -146,7 +151,9 @@ def test_a_taskfile_and_a_recipe_that_is_a_group_too(install: Install) -> None:
         "task db migrate": "task db:migrate",
         "task fails": "task fails",
     }
-    assert made.run("task", "db", "-x", "y", env=PATHS).stdout == "db -x y\n"
+    for words in ("-x y", "-- -x y", "WHO=me -- -x y"):
+        ran = made.run("task", "db", *words.split(), env=PATHS)
+        assert ran.stdout == f"db {'me' if 'WHO' in words else ''} -x y\n"
     assert made.run("task", "db", "migrate", env=PATHS).stdout == "migrate\n"
     assert made.run("task", "fails", env=PATHS).status == 3
 
@@ -155,7 +162,14 @@ def test_a_package_json(install: Install) -> None:
     made = install({"package.json": PACKAGE})
     assert made.run("self", "import", str(made.root / "package.json"), env=PATHS).status == 0
     assert listed(made) == {"npm build": "echo built", "npm test unit": "echo u"}
-    assert '"${0%/*}"/../.. run build -- "$@"' in (made.root / "commands/npm/build.sh").read_text()
+    program = made.root / "bin/npm"
+    program.parent.mkdir()
+    program.write_text('#!/bin/sh\nshift 2\necho "$*"\n')
+    program.chmod(0o755)
+    env = {"PATH": f"{program.parent}:/usr/bin:/bin"}
+    for words in ("--fix a", "-- --fix a"):
+        ran = made.run("npm", "build", *words.split(), env=env)
+        assert ran.stdout == "run build -- --fix a\n"
 
 
 def test_mise(install: Install) -> None:
