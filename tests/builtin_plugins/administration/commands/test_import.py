@@ -106,7 +106,12 @@ def test_a_justfile(install: Install) -> None:
     for words in ("x --release -j4", "--release", "-j4 --", "-- -h", "--yes x", "--help -h"):
         args = words.split()
         direct = subprocess.run(
-            ["just", "build", *args], cwd=made.root, env=PATHS, capture_output=True, text=True
+            ["just", "build", *args],
+            check=True,
+            cwd=made.root,
+            env=PATHS,
+            capture_output=True,
+            text=True,
         )
         assert made.run("just", "build", *args, **run).all == (0, direct.stdout, "")
     assert made.run("just", "deploy", "-e", "-h", "--", **run).stdout == "deploy -e to -h --\n"
