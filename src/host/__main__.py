@@ -13,12 +13,15 @@ if gc.isenabled():
 
 from host.errors import HostError, UsageError
 from host.run import process
+from host.run.caller import allows_questions, caller_environment, caller_words, is_on
 from host.run.environment import REPORT
-from host.run.installation import find_layout, open_installation, program_name
+from host.run.installation import open_installation
+from host.run.layout import find_layout, program_name
 from host.run.lock import read_lock
+from host.run.messages import Messages
 from host.run.plan import Questions, Run, find_run
 from host.run.process import Exec
-from host.run.text import Messages, allows_questions, decode, encode, is_on
+from host.run.text import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,8 +35,8 @@ def main() -> int:
     """Run the command line; return the exit status unless a command replaces this process."""
     process.reserve_standard_descriptors()
     process.restore_signals()
-    environ = {decode(name): decode(value) for name, value in process.caller_environment().items()}
-    argv = process.caller_words()
+    environ = {decode(name): decode(value) for name, value in caller_environment().items()}
+    argv = caller_words()
     messages = Messages(program_name(argv[0]), environ)
     try:
         return leave(dispatch(argv, environ, messages))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from host.errors import DefinitionError, Problem
-from host.run import join, why_outside
+from host.run.files import join, why_outside
 from host.run.json_file import read_json
 
 TYPE_CHECKING = False

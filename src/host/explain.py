@@ -15,9 +15,10 @@ from host.cli.unknown_words import unknown_word
 from host.cli.variables import shown_variables, variables_of
 from host.errors import HostError, UsageError
 from host.records import Limit, Plan
+from host.run.caller import RECORD
 from host.run.catalog import RESERVED_WORDS
 from host.run.plan import Questions, Run, find_run
-from host.run.process import RECORD, start_of
+from host.run.programs import start_of
 from host.run.questions import unconfirmed
 from host.run.requirements import NOT_CHECKED, fault
 from host.run.text import EMPTY, printable

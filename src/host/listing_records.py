@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from host.run import Record, is_file, join, why_outside
+from host.run.files import is_file, join, why_outside
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -19,11 +19,12 @@ from host.explain import plan_of
 from host.listing_records import Category, Command
 from host.records import Plan, Variable
 from host.run.argument_parser import CommandLine, MissingArgumentsError, parse
-from host.run.installation import Layout
+from host.run.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
+from host.run.layout import Layout
+from host.run.messages import Messages
 from host.run.plan import find_named
-from host.run.process import ASSUME_YES, FRAMEWORK_NAMES, INNER_RUN, NO_INPUT, RUN, is_told
+from host.run.python_command import ASSUME_YES, INNER_RUN, NO_INPUT, is_told
 from host.run.questions import can_ask
-from host.run.text import Messages, allows_questions, is_on
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

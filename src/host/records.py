@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from host.run import Record
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from contextlib import suppress
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
 from host.run.command_files import FolderNode, refusal, script_word, words_of_script
-from host.run.text import WORD_RULE
+from host.run.words import WORD_RULE
 
 
 def left_out(node: FolderNode) -> Iterator[Finding]:

@@ -7,7 +7,8 @@ from builtin_plugins.io.files.atomic import write_file
 from host import OperationError
 from host.cli.ask_trust import introduction, remember
 from host.cli.session import Session
-from host.run.installation import home, project_roots
+from host.run.caller import home
+from host.run.project_roots import project_roots
 from host.run.projects import Project
 
 _EXAMPLE = """\

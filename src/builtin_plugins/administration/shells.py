@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from host.run.installation import home
+from host.run.caller import home
 
 
 class Shell(NamedTuple):

@@ -14,8 +14,8 @@ from builtin_plugins.history.page import MASK, command_line, csv_of, duration, j
 from builtin_plugins.history.store import RunStore
 from host import OperationError, UsageError, printable
 from host.cli.session import Session
+from host.run.caller import xdg_home
 from host.run.history import history_path
-from host.run.installation import xdg_home
 
 _ID = argument("id", required=True, complete="builtin_plugins.history.completion:run_ids")
 _LIMIT = {

@@ -6,8 +6,8 @@ from builtin_plugins.history.page import command_line
 from builtin_plugins.history.store import RunStore
 from host import OperationError
 from host.cli.completion import Completer, Offer
+from host.run.caller import xdg_home
 from host.run.history import history_path
-from host.run.installation import xdg_home
 
 _MOST = 50
 

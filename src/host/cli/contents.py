@@ -2,8 +2,8 @@
 
 from host.errors import Problem
 from host.listing_records import Category, Command
-from host.run import Record
 from host.run.catalog import SELF, Catalog, Match
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

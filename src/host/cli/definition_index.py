@@ -16,8 +16,8 @@ import time
 
 from host.errors import HostError
 from host.run import definition as definition_files
-from host.run import own_content
 from host.run.definition import SYSTEM_OS, Definition
+from host.run.files import own_content
 from host.run.lock import SLOWEST_CLOCK, checksum, stamp, stamp_numbers
 
 TYPE_CHECKING = False

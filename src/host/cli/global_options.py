@@ -1,13 +1,13 @@
 """The global options: their names, values and parser."""
 
 from host.errors import UsageError
-from host.run import Record
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from host.run.text import Messages
+    from host.run.messages import Messages
 
 HELP_WORDS = ("help", "--help", "-h")
 FORMATS = ("text", "json", "tree")  # built-in formats; plugins add others

@@ -6,10 +6,10 @@ from host.cli.page_layout import Page
 from host.cli.session import Session
 from host.cli.variables import page_variables
 from host.errors import HostError
-from host.run import realpath
 from host.run.argument_spec import usage_of
 from host.run.catalog import SELF, Catalog, Match
 from host.run.definition import Definition
+from host.run.files import realpath
 from host.run.script_definition import ScriptComments
 from host.run.script_help import script_gets_help
 from host.run.text import printable

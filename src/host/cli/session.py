@@ -6,8 +6,10 @@ import os
 import sys
 
 from host.errors import OperationError
-from host.run.installation import Layout, OpenInstallation, open_installation
-from host.run.text import Messages, printable
+from host.run.installation import OpenInstallation, open_installation
+from host.run.layout import Layout
+from host.run.messages import Messages
+from host.run.text import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

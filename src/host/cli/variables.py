@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 from host.cli.session import Session
 from host.errors import HostError, SourceError
 from host.records import Variable
-from host.run import read_regular
 from host.run.catalog import Match
 from host.run.definition import Definition
 from host.run.environment import SourceReader
+from host.run.files import read_regular
 from host.run.layers import (
     ENV_FILES,
     ENVS,

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from host import records
-from host.run import Record
 from host.run.catalog import SELF
 from host.run.definition import is_reference
 from host.run.layers import BUILT_IN_SCHEMES, ENV_FILES, ENVS, RANKS
 from host.run.lock import AfterCall, Declared, Plugin, Source, Tree
-from host.run.text import is_word
+from host.run.record import Record
+from host.run.words import is_word
 
 # The scheme, its provider, its plugin, the provider for `env_files` or "", the plugin's folders.
 Scheme = tuple[str, str, str, str, Sequence[str]]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from host.run.argument_spec import REPEATS
-from host.run.text import is_word
+from host.run.words import is_word
 
 if TYPE_CHECKING:
     import click

@@ -25,10 +25,11 @@ from host.records import (
     Watch,
 )
 from host.run.importing import program_path
-from host.run.installation import Layout, OpenInstallation
+from host.run.installation import OpenInstallation
 from host.run.layers import LOAD_ORDER
+from host.run.layout import Layout
 from host.run.lock import AfterCall, Declared, Lock, Plugin, Source, Tree, stamp
-from host.run.text import Messages
+from host.run.messages import Messages
 
 _BUILTIN_HOOKS = ("find_plugins", *PLANNING_HOOKS)
 

@@ -1,7 +1,7 @@
 """Check the `args` of a definition and convert them to `Argument`s."""
 
-from host.run import EFFECTS
 from host.run.argument_spec import REPEATS, Argument
+from host.run.json_file import EFFECTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ import _stat
 import posix
 
 from host.errors import Problem, UsageError
-from host.run import EFFECTS
 from host.run.argument_spec import TRUE, Argument, is_number, usage_of
-from host.run.text import EMPTY, asks_help, encode
+from host.run.json_file import EFFECTS
+from host.run.text import EMPTY, encode
+from host.run.words import asks_help
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

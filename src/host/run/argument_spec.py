@@ -3,8 +3,9 @@
 A run loads this module only for a command that declares arguments.
 """
 
-from host.run import Record
-from host.run.text import EMPTY, is_digits
+from host.run.record import Record
+from host.run.text import EMPTY
+from host.run.words import is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from host.errors import DefinitionError, Problem
 from host.run.command_files import FolderNode, Node, root_of
 from host.run.definition import read_definition
 from host.run.lock import Tree
-from host.run.text import is_word
+from host.run.words import is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

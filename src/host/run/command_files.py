@@ -11,7 +11,8 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run import (
+from host.run.definition import read_definition
+from host.run.files import (
     basename,
     is_directory,
     is_file,
@@ -21,8 +22,7 @@ from host.run import (
     read_regular,
     realpath,
 )
-from host.run.definition import read_definition
-from host.run.text import WORD_RULE, is_word
+from host.run.words import WORD_RULE, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

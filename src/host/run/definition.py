@@ -3,9 +3,9 @@
 import sys
 
 from host.errors import CannotStartError, DefinitionError, Problem
-from host.run import EFFECTS, dirname, join, why_outside
-from host.run.json_file import Fields, read_json
-from host.run.text import WORD_RULE, is_word
+from host.run.files import dirname, join, why_outside
+from host.run.json_file import EFFECTS, Fields, read_json
+from host.run.words import WORD_RULE, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

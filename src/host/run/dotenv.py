@@ -1,8 +1,9 @@
 """Read `.env` files and add their variables to a run (SPEC 2.4)."""
 
 from host.errors import Problem, SourceError
-from host.run import join, read_regular
-from host.run.text import is_name, text_of
+from host.run.files import join, read_regular
+from host.run.text import text_of
+from host.run.words import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 import posix
 
+from host.run.caller import RECORDED, RUN, SHELL_FILE
 from host.run.layers import SECRETS, Layers, Offers
-from host.run.process import RECORDED, RUN, SHELL_FILE
+from host.run.run_chain import run_chain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,10 +126,10 @@ def layers_of(
 
         folders = check_folders(definition)
 
-    def run_chain(
+    def chain(
         values: "Mapping[str, str]", secret: "Collection[str]", added: "Sequence[str]"
     ) -> str:
-        return installation.run_chain(environ, values, secret, added)
+        return run_chain(installation.layout, environ, values, secret, added)
 
     secret_names = [
         name
@@ -137,4 +138,4 @@ def layers_of(
         for name in fixed
         if argument.owns(name)
     ]
-    return Layers(caller, fixed, run_chain, folders, secret_names)
+    return Layers(caller, fixed, chain, folders, secret_names)

@@ -9,7 +9,7 @@ import posix
 import time
 
 from host.errors import HostError, Problem
-from host.run import dirname, join
+from host.run.files import dirname, join
 from host.run.history import installation_name, make_directories, user_name, utc_time
 from host.run.json_file import parse_json
 from host.run.text import encode, printable

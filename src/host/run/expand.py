@@ -1,6 +1,6 @@
 """Expand `$NAME` and `${NAME:-default}` in a text, without side effects (SPEC 2.4, 2.5)."""
 
-from host.run.text import NAME_CHARACTERS, NAME_START
+from host.run.words import NAME_CHARACTERS, NAME_START
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

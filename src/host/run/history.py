@@ -13,7 +13,8 @@ import _json
 import posix
 import time
 
-from host.run import Record, basename, dirname, join
+from host.run.files import basename, dirname, join
+from host.run.record import Record
 from host.run.text import decode, encode, value_hash
 
 TYPE_CHECKING = False

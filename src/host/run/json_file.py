@@ -3,14 +3,16 @@
 from _json import make_scanner
 
 from host.errors import DefinitionError, Problem
-from host.run import read_regular
-from host.run.text import is_name, text_of
+from host.run.files import read_regular
+from host.run.text import text_of
+from host.run.words import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+EFFECTS = ("read", "change", "destroy")  # values of the key "effects", the mildest first
 _BLANKS = " \n\t\r"
 
 

@@ -4,8 +4,8 @@ Only this module defines the ranks and the load order. `host.run.environment` re
 """
 
 from host.errors import Problem
-from host.run import Record, from_system, working_directory
-from host.run.process import FRAMEWORK_NAMES, RUN
+from host.run.caller import FRAMEWORK_NAMES, RUN, from_system, working_directory
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import _imp
 import posix
 
 from host.errors import DefinitionError, HostError, Problem
-from host.run import Record, own_content
 from host.run.definition import Definition
+from host.run.files import own_content
 from host.run.json_file import Fields, parse_json
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

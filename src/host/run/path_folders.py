@@ -5,7 +5,9 @@ key. The caller's PATH stays in front, so each program that the caller finds is 
 """
 
 from host.errors import DefinitionError, Problem
-from host.run import DEFAULT_PATH, Record, is_inside, join, realpath
+from host.run.files import is_inside, join, realpath
+from host.run.programs import DEFAULT_PATH
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,21 +10,13 @@ No step asks the user: a plan that cannot go on without an answer turns to its `
 """
 
 from host.errors import HostError, Problem
-from host.run import Record
+from host.run.caller import RECORD, RUN
 from host.run.definition import check_runnable
 from host.run.environment import SourceReader, layers_of
 from host.run.layers import Layers
-from host.run.process import (
-    ASSUME_YES,
-    INNER_RUN,
-    NO_INPUT,
-    RECORD,
-    RUN,
-    Exec,
-    exec_of,
-    python_exec,
-)
-from host.run.text import asks_help
+from host.run.programs import exec_of
+from host.run.record import Record
+from host.run.words import asks_help
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +26,7 @@ if TYPE_CHECKING:
     from host.run.catalog import Catalog, Match
     from host.run.definition import Definition
     from host.run.installation import OpenInstallation
+    from host.run.process import Exec
     from host.run.supervision import Supervision
 
     Report = Callable[[Problem], None]  # takes a problem that does not prevent the run
@@ -294,11 +287,13 @@ class Run(Record):
             self._reader.read_secrets()
             self._has_secrets = self.resolves
 
-    def process(self) -> Exec:
+    def process(self) -> "Exec":
         """Return the process to execute, with its arguments and its whole environment."""
         environment = self.layers.environment()
         if self.file:
             return exec_of(self.file, self.arguments, environment, self.program)
+        from host.run.python_command import python_exec
+
         called = " ".join([self.program, *self.words])
         # A click group gets the words of its subcommand before the arguments.
         reference = " ".join([self.definition.entrypoint, *self.definition.subcommand])
@@ -307,6 +302,8 @@ class Run(Record):
 
     def _switches(self) -> "list[str]":
         """Return what a command in Python learns from `Program` about the questions of this run."""
+        from host.run.python_command import ASSUME_YES, INNER_RUN, NO_INPUT
+
         facts = {
             ASSUME_YES: self.questions.assume_yes,
             NO_INPUT: not self.questions.may_ask,

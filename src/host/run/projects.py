@@ -8,8 +8,8 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
-from host.run import basename, dirname, join, realpath
 from host.run.definition import Definition
+from host.run.files import basename, dirname, join, realpath
 from host.run.json_file import Fields, read_json
 from host.run.lock import Tree
 from host.run.text import quoted

@@ -3,8 +3,9 @@
 from host.errors import Problem, SourceError
 from host.run.importing import complete_import_path, enter_plugin, load_reference
 from host.run.supervise import supervise_call
-from host.run.text import encode, is_name
+from host.run.text import encode
 from host.run.watch import limit_from
+from host.run.words import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import re
 
 from host.errors import Problem
 from host.run.importing import complete_import_path
-from host.run.text import is_name
+from host.run.words import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

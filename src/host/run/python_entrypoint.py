@@ -30,7 +30,7 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     reference, *subcommand = entrypoint.split(" ")
     sys.argv = [called, *args]  # programs expect their name in argv[0]
     if "LC_CTYPE" in os.environ:  # hide the value that Python sets in the C locale (PEP 538)
-        from host.run.process import caller_environment
+        from host.run.caller import caller_environment
 
         if b"LC_CTYPE" not in caller_environment():
             del os.environ["LC_CTYPE"]
@@ -48,7 +48,7 @@ def main(argv: list[str], folders: "Sequence[str]" = ()) -> int:
     except Exception as failure:
         if isinstance(failure, BrokenPipeError) and reader_is_gone():
             return die_of(_signal.SIGPIPE)
-        from host.run.text import Messages
+        from host.run.messages import Messages
 
         drop_output()
         messages, error = Messages(called, environ), failure

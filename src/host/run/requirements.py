@@ -6,9 +6,12 @@ A run loads this module only for a definition that has this key.
 import posix
 
 from host.errors import HostError, MissingError, Problem
-from host.run import Record, basename, find_program, own_content, realpath
+from host.run.files import basename, own_content, realpath
 from host.run.json_file import Fields
-from host.run.text import decode, encode, is_digits
+from host.run.programs import find_program
+from host.run.record import Record
+from host.run.text import decode, encode
+from host.run.words import is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

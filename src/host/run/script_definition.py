@@ -10,7 +10,7 @@ Only the first 16 KiB are read. A run loads this module only for a script.
 """
 
 from host.errors import DefinitionError, Problem
-from host.run import basename
+from host.run.files import basename
 from host.run.json_file import Fields, parse_json
 
 TYPE_CHECKING = False

@@ -2,8 +2,8 @@
 
 import re
 
-from host.run import is_file
 from host.run.definition import Definition
+from host.run.files import is_file
 
 _MOST_READ = 64 * 1024  # bytes of an entrypoint that are searched
 _PARSERS = b"argparse|click|typer|docopt|optparse|fire"  # modules that handle --help

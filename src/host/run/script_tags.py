@@ -8,7 +8,7 @@ does not accept is ignored, too. A run loads this module only for a script with 
 from host.errors import DefinitionError
 from host.run.json_file import parse_json
 from host.run.script_header import ARGC, MISE, SUB, USAGE
-from host.run.text import is_name, is_word
+from host.run.words import is_name, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

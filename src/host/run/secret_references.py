@@ -7,8 +7,10 @@ if a definition has `secrets`, or an item with a colon in `env_files`.
 import posix
 
 from host.errors import DefinitionError, HostError, Problem, SourceError
-from host.run import Record, from_system, is_there, join, read_regular
+from host.run.caller import from_system
+from host.run.files import is_there, join, read_regular
 from host.run.importing import complete_import_path, enter_plugin, load_reference
+from host.run.record import Record
 from host.run.supervise import supervise, supervise_call
 from host.run.text import decode
 from host.run.watch import limit_from

@@ -5,9 +5,11 @@ import posix
 from _codecs import escape_decode as _decode_escapes
 
 from host.errors import MissingError, Problem, SourceError
-from host.run import basename, dirname, find_bash, join, read_regular
-from host.run.text import BOM, decode, is_name, is_utf_16, quoted
+from host.run.files import basename, dirname, join, read_regular
+from host.run.programs import find_bash
+from host.run.text import BOM, decode, is_utf_16, quoted
 from host.run.watch import REPORT_DESCRIPTOR, SETTINGS_TIMEOUT, limit_from, read_report
+from host.run.words import is_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

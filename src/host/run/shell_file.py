@@ -8,8 +8,8 @@ import _stat
 import posix
 
 from host.errors import OperationError, Problem
-from host.run import basename, dirname
-from host.run.process import RUN
+from host.run.caller import RUN
+from host.run.files import basename, dirname
 from host.run.text import encode
 
 TYPE_CHECKING = False

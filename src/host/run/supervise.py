@@ -10,7 +10,8 @@ A command of the user is not such a child: it keeps the terminal and the group o
 import posix
 
 from host.errors import HostError
-from host.run import Record, find_program
+from host.run.programs import find_program
+from host.run.record import Record
 from host.run.text import decode, encode
 from host.run.watch import END, MOST_PRINTED, Watch, encoded, open_null, report_of, spawn
 

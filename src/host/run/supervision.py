@@ -4,8 +4,8 @@ command.json, the category.json files above it, project.json and cli.json can ha
 key, the nearest file wins. A run without them becomes its command and loads nothing of this.
 """
 
-from host.run import Record
-from host.run.text import is_digits, is_word
+from host.run.record import Record
+from host.run.words import is_digits, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ project.json, each category.json and each definition. Only names and hashes are 
 import posix
 
 from host.errors import DefinitionError, NotConfirmedError, OperationError, Problem
-from host.run import dirname, join, read_regular
-from host.run.installation import xdg_home
+from host.run.caller import xdg_home
+from host.run.files import dirname, join, read_regular
 from host.run.json_file import Fields, parse_json
 from host.run.projects import TRUST, owners
 from host.run.text import encode, quoted

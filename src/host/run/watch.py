@@ -8,7 +8,8 @@ import _signal  # not `signal`, which would import `enum`
 import posix
 
 from host.errors import HostError, SourceError
-from host.run.text import encode, is_digits
+from host.run.text import encode
+from host.run.words import is_digits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

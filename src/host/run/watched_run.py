@@ -17,9 +17,9 @@ import posix
 import time
 
 from host.errors import HostError
-from host.run import Record
 from host.run.process import Exec, exec_now, start_error
 from host.run.process_tree import become_subreaper, descendants, end_all, freeze, send
+from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

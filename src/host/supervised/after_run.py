@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from host.run.history import EndedRun, StartedRun
     from host.run.lock import AfterCall
-    from host.run.text import Messages
+    from host.run.messages import Messages
 
 _SECONDS = 5.0  # for all functions together
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 
 from host.errors import HostError
+from host.run.caller import RECORDED
 from host.run.history import EndedRun, new_id
 from host.run.plan import Run
-from host.run.process import RECORDED
 from host.run.supervision import OUTPUT
 from host.secrets import masked_line
 from host.supervised.masking import MASK, masked_arguments, masked_output, secret_values

@@ -8,12 +8,11 @@ import posix
 import time
 
 from host.errors import HostError
-from host.run import Record
+from host.run.caller import RECORD, RECORDED, RUN, is_on, xdg_home
 from host.run.exclusive import inheritable, lock_path, take_lock
-from host.run.installation import xdg_home
-from host.run.process import RECORD, RECORDED, RUN
+from host.run.record import Record
 from host.run.supervision import OUTPUT, WAIT
-from host.run.text import encode, is_on
+from host.run.text import encode
 from host.supervised.masking import masked_arguments, masked_output, secret_values
 
 TYPE_CHECKING = False
@@ -22,9 +21,9 @@ if TYPE_CHECKING:
 
     from host.run.history import EndedRun, StartedRun
     from host.run.lock import AfterCall
+    from host.run.messages import Messages
     from host.run.plan import Run
     from host.run.process import Exec
-    from host.run.text import Messages
     from host.run.watched_run import CommandEnding
 
 
@@ -166,8 +165,8 @@ class Spool:
 
 def started_run(run: "Run") -> "StartedRun":
     """Return what the history knows of a run that starts now."""
+    from host.run.caller import is_ci
     from host.run.history import NO_CLIENT, StartedRun, new_id, origin_of, user_name, utc_time
-    from host.run.text import is_ci
 
     environ = run.installation.environ
     if RECORDED in environ:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from builtin_plugins.io import archive as archives
 from builtin_plugins.io.archive import AS_STORED, UnpackOptions, checked_members, extract
 from host.errors import OperationError
-from host.run.text import Messages
+from host.run.messages import Messages
 from testing.applications import Member, directory, symlink, tar, zipped
 from testing.machine import needs
 

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError, InstallationError, Problem
-from host.run import read_regular
 from host.run.definition import (
     SYSTEM_OS,
     SYSTEMS,
@@ -18,6 +17,7 @@ from host.run.definition import (
     is_word,
     read_definition,
 )
+from host.run.files import read_regular
 from host.run.installation import read_config
 from host.run.json_file import parse_json, read_json
 from host.run.lock import parse_declared

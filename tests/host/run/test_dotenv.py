@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from host.errors import Problem, SourceError
 from host.run.dotenv import SIZE_LIMIT, parse_env, read_env_text
 from host.run.expand import expand
-from host.run.text import is_name
+from host.run.words import is_name
 from testing.growth import grows_in_proportion
 from testing.installation import command
 

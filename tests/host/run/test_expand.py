@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.run.expand import expand
-from host.run.text import is_name
+from host.run.words import is_name
 from testing.growth import grows_in_proportion
 
 VALUES = {

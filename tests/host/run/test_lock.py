@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from host.planning.lock_file import write_lock
-from host.run.installation import Layout, open_installation
+from host.run.installation import open_installation
+from host.run.layout import Layout
 from host.run.lock import (
     FORMAT,
     Declared,

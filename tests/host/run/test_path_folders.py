@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from host.run import DEFAULT_PATH
 from host.run.path_folders import PathFolder, append_folders, remove_folders
+from host.run.programs import DEFAULT_PATH
 
 CALLS = "#!/bin/sh\nops-b\n"
 NEIGHBOUR = '#!/bin/sh\necho "neighbour"\n'

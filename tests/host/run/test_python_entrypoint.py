@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from host.run.process import PYTHON_COMMAND
+from host.run.python_command import PYTHON_COMMAND
 from testing.installation import IMPORTABLE, command
 
 MODULE = '''

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from host.run.definition import SYSTEM_OS
-from host.run.process import start_of
+from host.run.programs import start_of
 from host.run.text import printable
 from testing.installation import PROJECT, builder, command
 from testing.shells import shell_path

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from host.run.text import Messages, decode, encode, is_on, printable
+from host.run.text import decode, encode, printable
 
 TABLE = {
     "plain text": "plain text",
@@ -39,27 +39,3 @@ def test_nothing_that_moves_the_cursor_is_left(text):
 @given(st.binary())
 def test_bytes_come_back(raw):
     assert encode(decode(raw)) == raw
-
-
-@pytest.mark.parametrize("value", ["true", "1", "on", "ON", "True"])
-def test_on(value):
-    assert is_on(value)
-
-
-@pytest.mark.parametrize("value", [None, "", "0", "off", "yes", "2", "on "])
-def test_off(value):
-    assert not is_on(value)
-
-
-def test_messages(capfd):
-    messages = Messages("pro\x1bgram", {"DEBUG": "on"})
-    messages.error("bad\n\udcff")
-    messages.warn("once")
-    messages.warn("once")
-    messages.debug("detail")
-    Messages("p", {}).debug("not shown")
-    lines = capfd.readouterr().err.splitlines()
-    assert lines[:2] == ["pro\\x1bgram: bad\\n\\xff", "pro\\x1bgram: warning: once"]
-    assert lines[2].startswith("[DEBUG] 2")
-    assert lines[2].endswith(" - detail")
-    assert len(lines) == 3

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from host.run import working_directory
+from host.run.caller import working_directory
 from testing.installation import command
 
 

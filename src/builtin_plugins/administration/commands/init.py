@@ -22,7 +22,7 @@ from builtin_plugins.administration.team.init import init_from
 from builtin_plugins.io.files.file_lock import file_lock
 from host import UsageError
 from host.cli.session import Session
-from host.run.installation import xdg_home
+from host.run.caller import xdg_home
 
 
 @self_command(

@@ -20,7 +20,7 @@ from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import RESERVED_WORDS
 from host.run.command_files import script_word
-from host.run.text import WORD_RULE
+from host.run.words import WORD_RULE
 
 _LANGUAGES = ["bash", "python", "node", "sh"]
 

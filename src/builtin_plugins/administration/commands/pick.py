@@ -12,9 +12,9 @@ from host.cli.help_page import help_page
 from host.cli.lookup import find_whole
 from host.cli.prompt import ask_missing, read_line
 from host.cli.session import Session
-from host.run import find_program
 from host.run.argument_parser import MissingArgumentsError, parse
-from host.run.process import caller_words
+from host.run.caller import caller_words
+from host.run.programs import find_program
 from host.run.questions import FORBIDDEN
 from host.run.shell_file import OPTION
 from host.run.text import encode, printable

@@ -9,7 +9,7 @@ from host.cli.contents import command_of
 from host.cli.lookup import find_command
 from host.cli.session import Session
 from host.run.definition import check_runnable
-from host.run.process import start_of
+from host.run.programs import start_of
 
 
 @self_command(

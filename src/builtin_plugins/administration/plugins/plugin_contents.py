@@ -14,9 +14,9 @@ from host import Definition, PluginError, Problem, Record
 from host.cli.contents import contents
 from host.hook_marker import GROUP
 from host.hookspecs import HOOKS
-from host.run import read_regular
 from host.run.catalog import Catalog
 from host.run.command_files import FolderNode
+from host.run.files import read_regular
 from host.run.json_file import Fields, read_json
 from host.run.lock import Lock, Tree
 

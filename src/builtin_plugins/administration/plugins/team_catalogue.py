@@ -18,7 +18,7 @@ from builtin_plugins.plugins_folder.registry import is_plugin_name
 from host import DefinitionError, OperationError, Problem, UsageError
 from host.cli.session import Session
 from host.errors import InstallationError
-from host.run import read_regular
+from host.run.files import read_regular
 from host.run.json_file import Fields, parse_json
 from host.run.suggestions import closest
 

@@ -19,8 +19,9 @@ from builtin_plugins.io.files.atomic import write_file
 from builtin_plugins.io.files.undo import os_errors_explained
 from host import OperationError
 from host.cli.session import Session
-from host.run import read_regular
-from host.run.installation import Layout, home, xdg_home
+from host.run.caller import home, xdg_home
+from host.run.files import read_regular
+from host.run.layout import Layout
 
 # Linux splits a shebang at its first blank and reads only 255 bytes of it.
 _LONGEST_SHEBANG = 250

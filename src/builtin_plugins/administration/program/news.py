@@ -15,9 +15,8 @@ from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git import Git, has_commit, newer_commit
 from host import HostError, OperationError
 from host.cli.session import Session
-from host.run import read_regular
-from host.run.process import RUN
-from host.run.text import is_on
+from host.run.caller import RUN, is_on
+from host.run.files import read_regular
 
 _DAY = 86_400
 _SERVER_SECONDS = 10.0  # time limit for git commands that contact the server

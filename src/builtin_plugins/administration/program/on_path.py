@@ -15,7 +15,7 @@ from builtin_plugins.administration.program.launcher import is_launcher, write_m
 from builtin_plugins.io.files import atomic
 from host import find_program
 from host.cli.session import Session
-from host.run.installation import home
+from host.run.caller import home
 from host.run.questions import is_agreed
 
 

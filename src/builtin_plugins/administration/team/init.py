@@ -29,7 +29,9 @@ from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder import registry
 from host import HostError, OperationError
 from host.cli.session import Session
-from host.run.installation import Layout, read_config, xdg_home
+from host.run.caller import xdg_home
+from host.run.installation import read_config
+from host.run.layout import Layout
 from host.run.lock import Tree
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"

@@ -24,10 +24,9 @@ from builtin_plugins.administration.program.on_path import to_path
 from builtin_plugins.plugins_folder.registry import effective_registry
 from host import HostError, find_program
 from host.cli.session import Session
-from host.run import find_bash
 from host.run.catalog import Catalog
 from host.run.plan import Run
-from host.run.process import start_of
+from host.run.programs import find_bash, start_of
 
 
 @self_command(

@@ -24,13 +24,13 @@ from host import Category, Command, Definition, HostError, Problem
 from host.cli.contents import contents
 from host.cli.session import Session
 from host.cli.variables import settings_names
-from host.run import read_regular
+from host.run.caller import FRAMEWORK_NAMES
 from host.run.catalog import RESERVED_WORDS, Catalog, reserved_problem
 from host.run.command_files import FolderNode
+from host.run.files import read_regular
 from host.run.installation import read_config
 from host.run.json_errors import offsets_of_keys, position_of_key
 from host.run.lock import Lock, Tree
-from host.run.process import FRAMEWORK_NAMES
 from host.run.projects import Project
 from host.run.script_definition import ScriptComments, block_text
 from host.run.script_help import script_gets_help

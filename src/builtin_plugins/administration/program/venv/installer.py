@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from builtin_plugins.io.bounded_call import bounded_call
 from host import OperationError, find_program, masked_text
+from host.run.caller import home
 from host.run.importing import complete_import_path
-from host.run.installation import home
 
 _HEAD, _TAIL = 200, 400  # characters shown from the start and end of a long error
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from host import run as paths
+from host.run import files as paths
 
 _PATH = st.text("ab./", max_size=9)
 

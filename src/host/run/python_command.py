@@ -1,0 +1,46 @@
+"""How a command in Python is started, and what the host passes to its process."""
+
+import _signal  # not `signal`, which would import `enum`
+import sys
+
+from host.run.process import Exec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+ASSUME_YES = "assume_yes"  # a switch of `python_exec`: the user agreed, with --yes or CLI_YES
+NO_INPUT = "no_input"  # --no-input or CLI_NO_INPUT forbids questions
+INNER_RUN = "inner_run"  # the run is inside another run
+# The code that starts a command in Python; -m would import `runpy` first. The plugin's folders take
+# the place of the braces.
+PYTHON_COMMAND = (
+    "import sys; from host.run.python_entrypoint import main; sys.exit(main(sys.argv[1:], {}))"
+)
+
+
+def python_exec(
+    argv: "Sequence[str]",
+    environment: "Mapping[str, str]",
+    folders: "Sequence[str]" = (),
+    switches: "Sequence[str]" = (),
+) -> Exec:
+    """Return the process that calls a Python reference; `argv` is for `python_entrypoint.main`.
+
+    `folders` has the packages of the command's plugin: see `importing.enter_plugin`. SIGINT is
+    blocked while Python starts, unless the caller has blocked it already. `switches` are facts
+    about the run for `Program`. They are options of Python, because the environment of a command is
+    its caller's, and its argv is its own.
+    """
+    is_blocked = _signal.SIGINT in _signal.pthread_sigmask(_signal.SIG_BLOCK, [])
+    options = "-I" if is_blocked else "-IXunblock_interrupt"
+    told = [f"-X{name}" for name in switches]
+    code = PYTHON_COMMAND.format([*folders])
+    command = [sys.executable, options, *told, "-c", code, *argv]
+    return Exec(sys.executable, command, environment, holds_interrupt=not is_blocked)
+
+
+def is_told(switch: str) -> bool:
+    """Return whether `python_exec` passed a switch to this process."""
+    return switch in sys._xoptions  # noqa: SLF001 - has no public equivalent

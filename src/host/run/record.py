@@ -1,0 +1,71 @@
+"""`Record`: the base of the records that the host and its plugins exchange."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, ClassVar, Self, dataclass_transform
+
+else:
+
+    def dataclass_transform():  # noqa: ANN201 - only a type checker uses it
+        return lambda kind: kind
+
+
+@dataclass_transform()
+class Record:
+    """Named values, set by position or keyword; records of one class with equal values are equal.
+
+    A class attribute is the default for the value with its name. `values()` returns all values by
+    name, and `replaced(name=value)` returns a copy with other values.
+    """
+
+    # Importing `dataclasses` would take as long as a whole run. Classes with many instances, such
+    # as `Assignment`, have slots instead, which makes creating them three times as fast.
+
+    _fields: "ClassVar[tuple[str, ...]]" = ()
+    _known: "ClassVar[frozenset[str]]" = frozenset()
+    _needed: "ClassVar[frozenset[str]]" = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        cls._fields += tuple(cls.__annotations__)
+        cls._known = frozenset(cls._fields)
+        cls._needed = frozenset([one for one in cls._fields if not hasattr(cls, one)])
+        if "__init__" not in vars(cls):  # the constructor of the base may lack values of this class
+            cls.__init__ = Record.__init__  # type: ignore[method-assign]
+
+    def __init__(self, *values: "Any", **named: "Any") -> None:
+        given = len(values) + len(named)
+        if values:
+            named.update(zip(self._fields, values))  # noqa: B905 - the count is checked
+        if len(named) < given or not self._needed <= named.keys() <= self._known:
+            raise TypeError(f"{type(self).__name__} takes {', '.join(self._fields)}, each once")
+        self.__dict__.update(named)
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.values() == other.values()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self.row()))
+
+    def __repr__(self) -> str:
+        values = ", ".join([f"{name}={value!r}" for name, value in self.values().items()])
+        return f"{type(self).__name__}({values})"
+
+    def values(self) -> "dict[str, Any]":
+        """Return the values by name."""
+        return {name: getattr(self, name) for name in self._fields}
+
+    def replaced(self, **changes: "Any") -> "Self":
+        """Return a copy of the record with `changes` applied."""
+        return type(self)(**self.values() | changes)
+
+    def row(self) -> "list[Any]":
+        """Return the values as a list, in the order in which the class declares them."""
+        return [getattr(self, name) for name in self._fields]
+
+    @classmethod
+    def of_row(cls, row: "Iterable[Any]") -> "Self":
+        """Return a record with these values. Raises ValueError if there are too many or too few."""
+        found = cls.__new__(cls)
+        found.__dict__ = dict(zip(cls._fields, row, strict=True))
+        return found
