@@ -62,9 +62,8 @@ def leave(status: int) -> int:
 
     The caller has written all output. Functions registered with `atexit` still run.
     """
-    import atexit
-
-    if not atexit._ncallbacks():  # noqa: SLF001 - has no public equivalent
+    atexit = sys.modules.get("atexit")  # without it, no function can be registered
+    if atexit is None or not atexit._ncallbacks():  # noqa: SLF001 - has no public equivalent
         posix._exit(status)  # noqa: SLF001 - it is os._exit
     return status
 

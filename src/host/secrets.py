@@ -1,9 +1,5 @@
 """Decide from their names which variables are secret, and mask secrets in values and texts."""
 
-from __future__ import annotations
-
-import os
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
@@ -14,6 +10,8 @@ if TYPE_CHECKING:
 
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""
+
+_PARAMETER_MARKS = frozenset("?&;#")  # one of them stands before each parameter
 
 # The login in an address: the text between `//` and `@`, or `USER:PASSWORD` before `@`.
 _LOGIN = r"(?:(?<=[:/]/)(?!/)[^/?#\s]*|(?<!\S)[^\s/?#:]*:[^\s/?#]*)(?=@)"
@@ -58,7 +56,7 @@ def is_hidden_everywhere(value: str) -> bool:
     return len(value) >= _SHORT and value.lower() not in _SWITCHES
 
 
-def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
+def declared_secrets(definition: "Definition", names: "Iterable[str]") -> set[str]:
     """Return the variables among `names` that the definition of a command declares as secret.
 
     These are the variables in `secrets`, those in `required_envs` with `"secret": true`, and those
@@ -74,10 +72,10 @@ def declared_secrets(definition: Definition, names: Iterable[str]) -> set[str]:
 
 
 def masked(
-    variables: Mapping[str, Variable],
-    caller: Mapping[str, str] | None = None,
-    secrets: Collection[str] = (),
-) -> dict[str, Variable]:
+    variables: "Mapping[str, Variable]",
+    caller: "Mapping[str, str] | None" = None,
+    secrets: "Collection[str]" = (),
+) -> "dict[str, Variable]":
     """Return the variables with secrets masked, as `self env` shows them.
 
     A value becomes `********` if `is_secret` is true for its name, if `secrets` (see
@@ -89,12 +87,13 @@ def masked(
         for name, one in masked(found).items():
             print(f"{name}={printable(one.value)}  from {printable(one.source)}")
     """
+    import os
     import re
 
     system = os.environ if caller is None else caller
     every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
 
-    def is_masked(one: Variable) -> bool:
+    def is_masked(one: "Variable") -> bool:
         return one.secret or one.name in secrets or is_secret(one.name)
 
     values = {one.value for one in every if is_masked(one)}
@@ -102,7 +101,7 @@ def masked(
     longest_first = sorted(filter(is_hidden_everywhere, values), key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
-    def without_secrets(one: Variable) -> Variable:
+    def without_secrets(one: "Variable") -> "Variable":
         weaker = tuple(map(without_secrets, one.shadows))
         if one.value and is_masked(one):
             return one.replaced(value=_MASK, shadows=weaker)
@@ -112,7 +111,7 @@ def masked(
     return {name: without_secrets(one) for name, one in variables.items()}
 
 
-def masked_line(text: str, secrets: Iterable[str]) -> str:
+def masked_line(text: str, secrets: "Iterable[str]") -> str:
     """Return `text` with `********` in place of each of `secrets`, and `masked_text` applied."""
     for secret in sorted(filter(is_hidden_everywhere, secrets), key=len, reverse=True):
         text = text.replace(secret, _MASK)
@@ -126,15 +125,19 @@ def masked_text(text: str) -> str:
     secret. The user name of an ssh address is not masked. A password may contain blanks. The time
     is linear in the length of `text`.
     """
-    if "@" not in text and "=" not in text:  # text without these has no credentials
+    # Importing `re` takes as long as half a run, and the arguments of a recorded run get here.
+    before_last_at = text.rpartition("@")[0]
+    may_have_login = ":" in before_last_at or "//" in before_last_at
+    may_have_parameter = "=" in text and not _PARAMETER_MARKS.isdisjoint(text)
+    if not may_have_login and not may_have_parameter:
         return text
-    import re  # imported here, because a module-level import would slow down listings by 10 ms
+    import re
 
-    def without_login(found: re.Match[str]) -> str:
+    def without_login(found: "re.Match[str]") -> str:
         is_ssh = found.string.endswith("ssh://", 0, found.start())
         return found[0].partition(":")[0] if is_ssh else "…"
 
-    def without_value(found: re.Match[str]) -> str:
+    def without_value(found: "re.Match[str]") -> str:
         return f"{found['name']}=…" if re.search(_TELLING_NAME, found["name"]) else found[0]
 
     shown = ""

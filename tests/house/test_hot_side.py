@@ -104,6 +104,20 @@ def test_what_an_answer_loads(
     assert not modules & (_BANNED - may)
 
 
+def test_a_recorded_run_imports_little_more(install: Callable[..., Made]) -> None:
+    made = install(
+        {
+            "commands/a/b/command.json": command(record=True, envs={"API_TOKEN": "hunter22"}),
+            "commands/a/b/main.sh": "#!/bin/bash\n",
+        }
+    )
+    words = ["a", "b", "--stage=prod", "ada@example.org:/srv"]
+    assert made.run(*words).status == 0  # writes the lock
+    modules = set(_started(made, _ANSWER, words).stderr.split())
+    assert "host.supervised.start" in modules
+    assert not modules & {*_BANNED, "os", "__future__", "fcntl", "select"}
+
+
 def test_a_change_that_needs_no_network_loads_no_requests() -> None:
     module = "builtin_plugins.administration.plugins.install"
     program = f"import sys, {module}; print('requests' in sys.modules)"

@@ -8,7 +8,6 @@ written once more with the same values. So no row is lost, and none is doubled.
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import json
 import os
@@ -18,6 +17,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from host import OperationError, Problem
+from host.run.history import lock_spool
 
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 5.0
@@ -170,7 +170,7 @@ class RunStore:
         except FileNotFoundError:
             return
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            lock_spool(descriptor)
             with suppress(FileNotFoundError):  # another import was faster
                 os.rename(self.spool, f"{self.spool}.{os.urandom(6).hex()}")
         finally:

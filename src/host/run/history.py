@@ -21,9 +21,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+KEPT_BYTES = 64 << 10  # of the output of a run
+
 _OWNER_ONLY = 0o600
 _CRON = frozenset(["cron", "crond", "anacron"])
 _MOST_ANCESTORS = 64
+_LOCK_ATTEMPTS = 50
+_LOCK_SECONDS = 0.002  # between two attempts
 
 
 NO_CLIENT: "Mapping[str, str]" = {}
@@ -143,24 +147,39 @@ def _is_below_cron() -> bool:
 def append_line(path: str, record: "StartedRun | EndedRun") -> None:
     """Append a record to the spool file at `path`. Raises OSError.
 
-    The file is locked while it is written. The reader of the spool renames it under the same lock,
-    so a file that has been renamed in the meantime is opened again.
+    The reader of the spool renames it, then reads it. If that happened before the line was written,
+    the line may have been too late for the reader, so it is written once more, to the new spool. A
+    line that is read twice does no harm.
     """
-    import fcntl
-
     line = encode(f"\n{_json_of(record.values())}\n")
-    while True:
+    is_safe = False
+    while not is_safe:
         descriptor = _open(path)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)  # held for microseconds
-            if not _is_still(path, descriptor):
-                continue
+            lock_spool(descriptor)
             written = posix.write(descriptor, line)
             if written != len(line):
                 raise OSError(f"{path}: only {written} of {len(line)} bytes were written")
-            return
+            is_safe = _is_still(path, descriptor)
         finally:
             posix.close(descriptor)
+
+
+def lock_spool(descriptor: int) -> None:
+    """Lock an open spool file for its next change, if that is possible at once.
+
+    On a local disk, appending a line needs no lock. On NFS, two hosts could write to the same
+    place. The lock is held for microseconds, so whoever holds it longer must not stop a run.
+    """
+    for _ in range(_LOCK_ATTEMPTS):
+        try:
+            posix.lockf(descriptor, posix.F_TLOCK, 0)  # unlike `flock`, it needs no import
+        except OSError as failure:
+            if not isinstance(failure, BlockingIOError | PermissionError):
+                return  # a file system without locks
+            time.sleep(_LOCK_SECONDS)
+        else:
+            return
 
 
 def _open(path: str) -> int:

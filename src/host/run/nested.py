@@ -9,7 +9,7 @@ are left out. `host.run.run_chain` writes the entry. A run that is not inside an
 import this module.
 """
 
-from host.run.caller import FRAMEWORK_NAMES, RUN
+from host.run.caller import FRAMEWORK_NAMES, PARTS_BEFORE_ID, RUN
 from host.run.files import join
 from host.run.record import Record
 from host.run.text import value_hash
@@ -17,9 +17,6 @@ from host.run.text import value_hash
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-_ID = 5  # the position of the id in an entry
 
 
 class OuterRun(Record):
@@ -116,17 +113,9 @@ def outer_id(environ: "Mapping[str, str]") -> str:
     return next((run.id for run in reversed(outer_runs(environ)) if run.id), "")
 
 
-def with_id(chain: str, run_id: str) -> str:
-    """Return CLI_RUN with `run_id` in its last entry."""
-    before, _, last = chain.rpartition(" ")
-    parts = last.split(":")[:_ID]
-    parts += [""] * (_ID - len(parts))
-    return f"{before} {':'.join([*parts, run_id])}".lstrip()
-
-
 def _parsed(text: str) -> OuterRun:
     root, launcher, config_file, hashes, *more = text.split(":")
-    if len(more) > _ID - 3 or not root.startswith("/"):
+    if len(more) > PARTS_BEFORE_ID - 3 or not root.startswith("/"):
         raise ValueError
     pairs: dict[str, str] = {}
     for item in hashes.split(","):

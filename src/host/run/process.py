@@ -58,6 +58,14 @@ def restore_signals() -> None:
     _signal.signal(_signal.SIGXFSZ, _signal.SIG_DFL)
 
 
+def send_signal(process: int, number: int) -> None:
+    """Send a signal to a process; ignore a process that has ended or belongs to another user."""
+    try:
+        posix.kill(process, number)
+    except (ProcessLookupError, PermissionError):
+        pass
+
+
 def execute(replacement: Exec) -> HostError:
     """Replace this process with `replacement`; return the error if that fails."""
     try:

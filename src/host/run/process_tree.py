@@ -9,6 +9,8 @@ import _signal  # not `signal`, which would import `enum`
 import posix
 import time
 
+from host.run.process import send_signal
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -60,11 +62,11 @@ def end_all(find: "Callable[[], Iterable[int]]", grace: float = GRACE_SECONDS) -
         is_late = now >= deadline
         for process in processes:
             if is_late:
-                send(process, _signal.SIGKILL)
+                send_signal(process, _signal.SIGKILL)
             elif process not in asked:
                 asked.add(process)
-                send(process, _signal.SIGTERM)
-                send(process, _signal.SIGCONT)
+                send_signal(process, _signal.SIGTERM)
+                send_signal(process, _signal.SIGCONT)
         time.sleep(_STEP_SECONDS)
 
 
@@ -77,18 +79,10 @@ def freeze(root: int) -> "list[int]":
     pending = [root]
     while pending:
         for process in pending:
-            send(process, _signal.SIGSTOP)
+            send_signal(process, _signal.SIGSTOP)
         stopped += pending
         pending = [process for process in descendants(root) if process not in stopped]
     return stopped
-
-
-def send(process: int, number: int) -> None:
-    """Send a signal to a process; ignore a process that has ended or belongs to another user."""
-    try:
-        posix.kill(process, number)
-    except (ProcessLookupError, PermissionError):
-        pass
 
 
 def _parents() -> "Iterable[tuple[int, int]]":

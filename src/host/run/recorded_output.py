@@ -13,11 +13,12 @@ import select
 import termios
 import tty
 
+from host.run.history import KEPT_BYTES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-KEPT_BYTES = 64 << 10  # of the output, in the history
 _TAIL_BYTES = 2 * KEPT_BYTES  # kept here: secrets are masked before the end is cut off
 _CHUNK = 64 << 10
 _LAST_MILLISECONDS = 200  # a background process may hold the pipe open after the command has ended

@@ -17,8 +17,7 @@ import posix
 import time
 
 from host.errors import HostError
-from host.run.process import Exec, exec_now, start_error
-from host.run.process_tree import become_subreaper, descendants, end_all, freeze, send
+from host.run.process import Exec, exec_now, send_signal, start_error
 from host.run.record import Record
 
 TYPE_CHECKING = False
@@ -75,75 +74,94 @@ class CommandEnding(Record):
     output: bytes
 
 
-def run_watched(
-    replacement: Exec,
-    limit: "float | None" = None,
-    *,
-    output: "RecordedOutput | None" = None,
-    kept: "Collection[int]" = (),
-) -> CommandEnding:
-    """Run a command to its end, and return how it ended.
+class WatchedRun:
+    """A command that runs below this process: `run` waits for its end, and `leave` ends like it.
 
-    `limit` is its time limit in seconds; after it, the command and everything that it started are
-    ended. With `output`, the command
-    writes to its streams, and the end of the output is kept. This process closes all its other
-    descriptors but stderr and those in `kept`. Raises the errors of `execute` if the command cannot
-    be started.
+    limit   its time limit in seconds; after it, the command and everything that it started are
+            ended
+    output  the command writes to its streams, and the end of its output is kept
+    kept    descriptors that this process needs; it closes all others but stderr
     """
-    is_deaf = _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN
-    # If SIGCHLD were ignored, the kernel would reap the command without its status, and some
-    # systems drop a signal without a handler even while it is blocked.
-    _signal.signal(_signal.SIGCHLD, lambda *_: None)
-    callers_mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
-    if limit is not None:
-        become_subreaper()
-    began = time.monotonic()
-    command = _Command(replacement, callers_mask, is_deaf, output)
-    watcher = Watcher(command.process)
-    written = b""
-    try:
-        command.begin(replacement.path)
-        if output is None:
-            _let_go_of_streams()
-            _close_all_but({*kept, *watcher.descriptors})
-        else:
-            output.start()
-            _close_all_but({*kept, *watcher.descriptors, *output.descriptors})
-        deadline = None if limit is None else began + limit
-        ended, timed_out = _wait(command.process, deadline, watcher, output)
-    except HostError:
-        _signal.pthread_sigmask(_signal.SIG_SETMASK, callers_mask)
-        raise
-    finally:
-        watcher.dismiss()
-        if output is not None:
-            written = output.finish()
-    seconds = time.monotonic() - began
-    if timed_out:
-        return CommandEnding(TIMED_OUT, 0, True, seconds, written)
-    if posix.WIFSIGNALED(ended):
-        number = posix.WTERMSIG(ended)
-        return CommandEnding(128 + number, number, False, seconds, written)
-    return CommandEnding(posix.WEXITSTATUS(ended), 0, False, seconds, written)
 
+    def __init__(
+        self,
+        replacement: Exec,
+        limit: "float | None" = None,
+        *,
+        output: "RecordedOutput | None" = None,
+        kept: "Collection[int]" = (),
+    ) -> None:
+        self._replacement = replacement
+        self._limit = limit
+        self._output = output
+        self._kept = kept
+        self._watcher: Watcher | None = None
 
-def leave_like(ending: CommandEnding) -> int:
-    """End this process as the command ended: return its status, or die of the same signal.
+    def run(self) -> CommandEnding:
+        """Run the command to its end, and return how it ended.
 
-    The command may have written a core file; a second one of this process would hide it.
-    """
-    if not ending.signal:
-        return ending.status
-    if ending.signal in _DUMPS:
-        import resource
+        Raises the errors of `execute` if the command cannot be started.
+        """
+        output = self._output
+        is_deaf = _signal.getsignal(_signal.SIGCHLD) == _signal.SIG_IGN
+        # If SIGCHLD were ignored, the kernel would reap the command without its status, and some
+        # systems drop a signal without a handler even while it is blocked.
+        _signal.signal(_signal.SIGCHLD, lambda *_: None)
+        callers_mask = _signal.pthread_sigmask(_signal.SIG_BLOCK, _signal.valid_signals())
+        if self._limit is not None:
+            from host.run.process_tree import become_subreaper  # other runs do not need it
 
-        _, hard = resource.getrlimit(resource.RLIMIT_CORE)
-        resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
-    if ending.signal != _signal.SIGKILL:
-        _signal.signal(ending.signal, _signal.SIG_DFL)
-    posix.kill(posix.getpid(), ending.signal)
-    _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [ending.signal])
-    return ending.status  # if the signal does not kill, such as for process 1 of a container
+            become_subreaper()
+        began = time.monotonic()
+        command = _Command(self._replacement, callers_mask, is_deaf, output)
+        watcher = Watcher(command.process)
+        self._watcher = watcher
+        written = b""
+        try:
+            command.begin(self._replacement.path)
+            if output is None:
+                _let_go_of_streams()
+                _close_all_but({*self._kept, *watcher.descriptors})
+            else:
+                output.start()
+                _close_all_but({*self._kept, *watcher.descriptors, *output.descriptors})
+            deadline = None if self._limit is None else began + self._limit
+            status, timed_out = _wait(command.process, deadline, watcher, output)
+        except HostError:
+            watcher.reap()
+            _signal.pthread_sigmask(_signal.SIG_SETMASK, callers_mask)
+            raise
+        finally:
+            watcher.dismiss()
+            if output is not None:
+                written = output.finish()
+        seconds = time.monotonic() - began
+        if timed_out:
+            return CommandEnding(TIMED_OUT, 0, True, seconds, written)
+        if posix.WIFSIGNALED(status):
+            number = posix.WTERMSIG(status)
+            return CommandEnding(128 + number, number, False, seconds, written)
+        return CommandEnding(posix.WEXITSTATUS(status), 0, False, seconds, written)
+
+    def leave(self, ending: CommandEnding) -> int:
+        """End this process as the command ended: return its status, or die of the same signal.
+
+        The command may have written a core file; a second one of this process would hide it.
+        """
+        if self._watcher is not None:
+            self._watcher.reap()
+        if not ending.signal:
+            return ending.status
+        if ending.signal in _DUMPS:
+            import resource
+
+            _, hard = resource.getrlimit(resource.RLIMIT_CORE)
+            resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
+        if ending.signal != _signal.SIGKILL:
+            _signal.signal(ending.signal, _signal.SIG_DFL)
+        posix.kill(posix.getpid(), ending.signal)
+        _signal.pthread_sigmask(_signal.SIG_UNBLOCK, [ending.signal])
+        return ending.status  # if the signal does not kill, such as for process 1 of a container
 
 
 class _Command:
@@ -237,7 +255,7 @@ def _wait(
             return ended, False
         if stopped and not is_apart:
             _stop_like(stopped)
-            send(command, _signal.SIGCONT)
+            send_signal(command, _signal.SIGCONT)
             continue  # it may have changed again while this process was stopped
         if deadline is not None and time.monotonic() >= deadline:
             return _end_in_time(command, watcher), True
@@ -245,7 +263,7 @@ def _wait(
         if output is not None and number == _signal.SIGWINCH:
             output.resize()
         elif number and (not is_of_kernel or (is_apart and number not in _OF_ONE_SESSION)):
-            send(command, number)
+            send_signal(command, number)
 
 
 def _next_signal(deadline: "float | None") -> "tuple[int, bool]":
@@ -308,6 +326,8 @@ def _stop_like(number: int) -> None:
 
 def _end_in_time(command: int, watcher: "Watcher") -> int:
     """End the command and everything that it started; return the command's wait status."""
+    from host.run.process_tree import descendants, end_all
+
     ended = 0
 
     def running() -> "list[int]":
@@ -349,19 +369,30 @@ class Watcher:
         return (self._writing,) if self.process else ()
 
     def dismiss(self) -> None:
-        """End the watcher, because the command has ended."""
+        """Let the watcher end, because the command has ended."""
         if self.process:
-            send(self.process, _signal.SIGKILL)
-            try:
-                posix.waitpid(self.process, 0)
-            except ChildProcessError:
-                pass  # somebody killed it, and it is reaped already
-            posix.close(self._writing)
-            self.process = 0
+            send_signal(self.process, _signal.SIGKILL)
+
+    def reap(self) -> None:
+        """End the watcher, and wait until it has ended.
+
+        Otherwise, it would stay as a zombie if nobody reaps orphans, as in many containers.
+        """
+        if not self.process:
+            return
+        self.dismiss()
+        try:
+            posix.waitpid(self.process, 0)
+        except ChildProcessError:
+            pass  # somebody killed it, and it is reaped already
+        self.process = 0
 
     @staticmethod
     def _watch(command: int, descriptor: int, reading: int) -> "NoReturn":
         try:
+            # Imported at once: the program may be updated before the import is needed.
+            from host.run.process_tree import end_all, freeze
+
             posix.setsid()
             _rename_process(_WATCHER_NAME)
             posix.dup2(reading, 0)

@@ -1,8 +1,6 @@
 """Mask the secrets of a run in its arguments and its output, before they are recorded."""
 
-from __future__ import annotations
-
-from host.run.recorded_output import KEPT_BYTES
+from host.run.history import KEPT_BYTES
 from host.secrets import declared_secrets, is_secret, masked_line
 
 TYPE_CHECKING = False
@@ -14,7 +12,7 @@ if TYPE_CHECKING:
 MASK = "********"
 
 
-def secret_values(run: Run) -> set[str]:
+def secret_values(run: "Run") -> set[str]:
     """Return all secret values among the run's variables, for masking.
 
     A value is secret because of its source, its variable's name or its declaration.
@@ -29,7 +27,9 @@ def secret_values(run: Run) -> set[str]:
     return secret - {""}
 
 
-def masked_arguments(run: Run, arguments: Sequence[str], secrets: Collection[str]) -> Sequence[str]:
+def masked_arguments(
+    run: "Run", arguments: "Sequence[str]", secrets: "Collection[str]"
+) -> "Sequence[str]":
     """Return the arguments of a run with `********` in place of `secrets` and secret arguments."""
     if not arguments:
         return ()
@@ -40,7 +40,7 @@ def masked_arguments(run: Run, arguments: Sequence[str], secrets: Collection[str
     return [masked_line(argument, secrets) for argument in arguments]
 
 
-def masked_output(output: bytes, secrets: Collection[str]) -> str:
+def masked_output(output: bytes, secrets: "Collection[str]") -> str:
     """Return the end of an output with `********` in place of `secrets`.
 
     Secrets are masked before the end is cut off, so that no part of one remains at the cut.

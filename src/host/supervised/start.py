@@ -8,12 +8,10 @@ import posix
 import time
 
 from host.errors import HostError
-from host.run.caller import RECORD, RECORDED, RUN, is_on, xdg_home
-from host.run.exclusive import inheritable, lock_path, take_lock
+from host.run.caller import PARTS_BEFORE_ID, RECORD, RECORDED, RUN, is_on, xdg_home
 from host.run.record import Record
 from host.run.supervision import OUTPUT, WAIT
 from host.run.text import encode
-from host.supervised.masking import masked_arguments, masked_output, secret_values
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,9 +82,11 @@ def start_supervised(
         from host.run.process import execute
 
         if descriptor is not None:
+            from host.run.exclusive import inheritable
+
             inheritable(descriptor)
         raise execute(replacement)
-    from host.run.watched_run import leave_like, run_watched
+    from host.run.watched_run import WatchedRun
 
     spool = Spool(run, messages) if demands.record else None
     kept = () if descriptor is None else (descriptor,)
@@ -98,12 +98,11 @@ def start_supervised(
     started = started_run(run)
     if spool:
         spool.append(started)
-        from host.run.nested import with_id
-
-        chain = with_id(replacement.env[RUN], started.id)
+        chain = _with_id(replacement.env[RUN], started.id)
         replacement = replacement.replaced(env={**replacement.env, RUN: chain})
+    watched = WatchedRun(replacement, demands.seconds, output=output, kept=kept)
     try:
-        ending = run_watched(replacement, demands.seconds, output=output, kept=kept)
+        ending = watched.run()
     except HostError as error:
         if spool:
             spool.append(_ended(started, _not_started(error.status), run))
@@ -119,7 +118,7 @@ def start_supervised(
         from host.supervised.after_run import call_after_run
 
         call_after_run(demands.after, started, ended, messages)
-    return leave_like(ending)
+    return watched.leave(ending)
 
 
 class Spool:
@@ -179,7 +178,7 @@ def started_run(run: "Run") -> "StartedRun":
         id=run_id or new_id(),
         start=utc_time(time.time()),
         words=run.words,
-        arguments=masked_arguments(run, run.arguments, secret_values(run)),
+        arguments=_masked_arguments(run),
         directory=_current_directory(),
         user=user_name(),
         host=posix.uname().nodename,
@@ -190,6 +189,22 @@ def started_run(run: "Run") -> "StartedRun":
         process=posix.getpid(),
         client=client,
     )
+
+
+def _with_id(chain: str, run_id: str) -> str:
+    """Return CLI_RUN with `run_id` in its last entry: see `host.run.nested`."""
+    before, _, last = chain.rpartition(" ")
+    parts = last.split(":")[:PARTS_BEFORE_ID]
+    parts += [""] * (PARTS_BEFORE_ID - len(parts))
+    return f"{before} {':'.join([*parts, run_id])}".lstrip()
+
+
+def _masked_arguments(run: "Run") -> "Sequence[str]":
+    if not run.arguments:
+        return ()
+    from host.supervised.masking import masked_arguments, secret_values
+
+    return masked_arguments(run, run.arguments, secret_values(run))
 
 
 def _outer_id(environ: "Mapping[str, str]") -> str:
@@ -203,7 +218,11 @@ def _outer_id(environ: "Mapping[str, str]") -> str:
 def _ended(started: "StartedRun", ending: "CommandEnding", run: "Run") -> "EndedRun":
     from host.run.history import EndedRun
 
-    output = masked_output(ending.output, secret_values(run)) if ending.output else ""
+    output = ""
+    if ending.output:
+        from host.supervised.masking import masked_output, secret_values
+
+        output = masked_output(ending.output, secret_values(run))
     return EndedRun(started.id, round(ending.seconds, 3), ending.status, ending.signal, output)
 
 
@@ -216,6 +235,8 @@ def _not_started(status: int) -> "CommandEnding":
 def _take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None:
     if not demands.exclusive:
         return None
+    from host.run.exclusive import lock_path, take_lock
+
     is_named = isinstance(demands.exclusive, str) and demands.exclusive != WAIT
     name = str(demands.exclusive) if is_named else " ".join(run.words)
     path = lock_path(xdg_home(run.caller, "STATE"), run.installation.layout.root, name)
