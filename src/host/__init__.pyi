@@ -32,6 +32,7 @@ from host.records import Installation as Installation
 from host.records import Limit as Limit
 from host.records import Plan as Plan
 from host.records import PluginFile as PluginFile
+from host.records import PluginOrder as PluginOrder
 from host.records import SecretScheme as SecretScheme
 from host.records import Variable as Variable
 from host.records import Watch as Watch

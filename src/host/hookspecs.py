@@ -45,6 +45,7 @@ from host.records import (
     EnvSource,
     Installation,
     PluginFile,
+    PluginOrder,
     PluginPackage,
     SecretScheme,
     Watch,
@@ -69,7 +70,9 @@ def prepare(installation: Installation) -> None:
 @hookspec
 def find_plugins(
     installation: Installation,
-) -> Iterable[PluginFile | PluginPackage | Disabled | Watch | BrokenPlugin]:
+) -> Iterable[
+    PluginFile | PluginPackage | PluginOrder | CommandTree | Disabled | Watch | BrokenPlugin
+]:
     """Return the plugins outside the program's environment, and the disabled plugins.
 
     Called when the lock is built, before the other plugins are loaded. Only built-in plugins
@@ -92,8 +95,8 @@ def discover_commands(
     Called when the lock is built. Directories are read again in every run, so return the
     directory and not its current contents. The word `self` is reserved. Built-in plugins may also
     yield `BrokenPlugin` and `Disabled`. Several places can define the same command. The
-    installation's `commands/` wins, then directory plugins in the order of registry.json, and
-    then the other plugins in the order in which this hook is called::
+    installation's `commands/` wins, then the plugins in the order of registry.json, and then
+    those of the program's environment in the order in which this hook is called::
 
         @hookimpl
         def discover_commands(installation):

@@ -183,6 +183,12 @@ class Watch(Record):
     path: str
 
 
+class PluginOrder(Record):
+    """The names of plugins in their order of precedence; the others come after them."""
+
+    names: tuple[str, ...]
+
+
 class BrokenPlugin(Record):
     """A plugin that cannot be used, and the reason as one readable line.
 

@@ -1,9 +1,14 @@
-"""The hooks for `plugins/`: its directories are plugins, unless the registry disables them."""
+"""The hook for `plugins/`: its directories are plugins, unless the registry disables them."""
 
 import os
 from collections.abc import Iterator
 
-from builtin_plugins.plugins_folder.directory import MANIFEST, find_directory_plugins, names_in
+from builtin_plugins.plugins_folder.directory import (
+    MANIFEST,
+    DirectoryPlugin,
+    find_directory_plugins,
+    names_in,
+)
 from builtin_plugins.plugins_folder.registry import (
     REGISTRY,
     Entry,
@@ -11,50 +16,64 @@ from builtin_plugins.plugins_folder.registry import (
     local_path,
     registry_path,
 )
-from host import BrokenPlugin, CommandTree, Disabled, Installation, PluginFile, Watch, hookimpl
+from host import (
+    BrokenPlugin,
+    CommandTree,
+    Disabled,
+    Installation,
+    PluginFile,
+    PluginOrder,
+    Watch,
+    hookimpl,
+)
 
 
 @hookimpl
-def find_plugins(installation: Installation) -> Iterator[PluginFile | Disabled | Watch]:
+def find_plugins(
+    installation: Installation,
+) -> Iterator[PluginFile | PluginOrder | CommandTree | Disabled | Watch | BrokenPlugin]:
     plugins_dir = installation.plugins_dir
     yield from map(Watch, _watched(plugins_dir))
     registry = effective_registry(plugins_dir)
-    entries = registry.entries.values()
-    yield from (Disabled(one.name) for one in entries if one.is_package and not one.enabled)
-    # An entry that cannot be read may be the one that disables its package.
-    yield from map(Disabled, registry.refused)
-    for plugin in find_directory_plugins(plugins_dir, registry):
-        if plugin.hooks_file and plugin.entry.enabled and os.path.isdir(plugin.tree):
-            yield PluginFile(plugin.entry.name, plugin.root, plugin.hooks_file, plugin.under)
-
-
-@hookimpl
-def discover_commands(installation: Installation) -> Iterator[CommandTree | BrokenPlugin | Watch]:
-    plugins_dir = installation.plugins_dir
-    registry = effective_registry(plugins_dir)
+    plugins = find_directory_plugins(plugins_dir, registry)
+    unregistered = [plugin.entry.name for plugin in plugins]
+    yield PluginOrder(tuple(dict.fromkeys([*registry.entries, *unregistered])))
     for problem in registry.problems:
         yield BrokenPlugin(os.path.basename(problem.path) or REGISTRY, str(problem))
+    # An entry that cannot be read may be the one that disables its package.
+    yield from map(Disabled, registry.refused)
     for name, entry in registry.entries.items():
-        if entry.enabled and not entry.is_package and not os.path.isdir(f"{plugins_dir}/{name}"):
+        if entry.is_package:
+            if not entry.enabled:
+                yield Disabled(name)
+        elif entry.enabled and not os.path.isdir(f"{plugins_dir}/{name}"):
             yield BrokenPlugin(name, _how_to_restore(installation.program, entry), missing=True)
-    for plugin in find_directory_plugins(plugins_dir, registry):
-        entry = plugin.entry
-        if entry.enabled and plugin.problem:
-            yield BrokenPlugin(entry.name, str(plugin.problem))
-        elif entry.enabled:
-            yield Watch(plugin.tree)
-            if os.path.isdir(plugin.tree):
-                yield CommandTree(
-                    plugin.tree,
-                    entry.name,
-                    entry.dev,
-                    plugin.scripts,
-                    plugin.under,
-                    plugin.root,
-                    plugin.path_folders,
-                )
-            else:
-                yield BrokenPlugin(entry.name, f"there is no directory {plugin.tree}")
+    for plugin in plugins:
+        if plugin.entry.enabled:
+            yield from _records(plugin)
+
+
+def _records(plugin: DirectoryPlugin) -> Iterator[PluginFile | CommandTree | Watch | BrokenPlugin]:
+    """Yield what an enabled plugin's directory has."""
+    name = plugin.entry.name
+    if plugin.problem:
+        yield BrokenPlugin(name, str(plugin.problem))
+        return
+    yield Watch(plugin.tree)
+    if not os.path.isdir(plugin.tree):
+        yield BrokenPlugin(name, f"there is no directory {plugin.tree}")
+        return
+    yield CommandTree(
+        plugin.tree,
+        name,
+        plugin.entry.dev,
+        plugin.scripts,
+        plugin.under,
+        plugin.root,
+        plugin.path_folders,
+    )
+    if plugin.hooks_file:
+        yield PluginFile(name, plugin.root, plugin.hooks_file, plugin.under)
 
 
 def _how_to_restore(program: str, entry: Entry) -> str:

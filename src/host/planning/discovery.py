@@ -21,6 +21,7 @@ from host.records import (
     Disabled,
     Installation,
     PluginFile,
+    PluginOrder,
     PluginPackage,
     Watch,
 )
@@ -145,7 +146,8 @@ class _Collected:
         self.files: list[PluginFile] = []
         self.packages: list[PluginPackage] = []
         self.disabled: dict[str, Sequence[Sequence[str]]] = {}
-        self.checked: list[tuple[int, Checked]] = []
+        self.order: dict[str, int] = {}  # the position of each plugin in the registry
+        self.checked: list[tuple[tuple[int, int], Checked]] = []  # with what orders the records
 
     def query_builtin(
         self, points: Iterable[Plugin], hooks: Iterable[str], installation: Installation
@@ -213,6 +215,8 @@ class _Collected:
             unusable = self.plugins.setdefault(record.plugin, unloaded)
             unusable.broken = record.reason
             unusable.missing = record.missing
+        elif isinstance(record, PluginOrder):
+            self.order = {name: index for index, name in enumerate(record.names, start=1)}
         elif isinstance(record, PluginFile):
             self.files.append(record)
         elif isinstance(record, PluginPackage):
@@ -221,22 +225,42 @@ class _Collected:
             self.disabled[record.plugin] = record.commands
         else:
             check = CHECKED[type(record)]
-            self.checked.append((plugin.hooks.get(hook, 0), check(plugin, record)))
+            checked = check(plugin, record)
+            place = (plugin.hooks.get(hook, 0), self._position(plugin, checked))
+            self.checked.append((place, checked))
             if isinstance(record, CommandTree):
                 plugin.trees = [*plugin.trees, record.path]
 
+    def _position(self, plugin: Plugin, record: Checked) -> int:
+        """Return the position of a record's plugin in the registry; others come after these."""
+        if not plugin.ours:
+            name = plugin.package if plugin.folders else plugin.name
+        else:
+            name = record.plugin if isinstance(record, Tree) else ""
+        return self.order.get(name, len(self.order) + 1)
+
     def lock(self) -> Lock:
         """Return the lock; records are in order of precedence, the installation's own first."""
-        found = [one for _, one in sorted(self.checked, key=lambda one: one[0])]
-        trees = [one for one in found if isinstance(one, Tree)]
-        sources = [one for one in found if isinstance(one, Source)]
+        places = sorted({place for place, _ in self.checked})
+        self.checked.sort(key=lambda placed: placed[0])
+        found = []
+        for place, record in self.checked:
+            if isinstance(record, Tree) and record.plugin:
+                record.order = 1 + places.index(place)
+            elif isinstance(record, Declared) and not record.ours:
+                record.order = 1 + places.index(place)
+            found.append(record)
+        trees = [record for record in found if isinstance(record, Tree)]
+        declared = [record for record in found if isinstance(record, Declared)]
+        sources = [record for record in found if isinstance(record, Source)]
         return Lock(
-            sorted(trees, key=lambda one: one.plugin != ""),
-            [one for one in found if isinstance(one, Declared)],
-            sorted(sources, key=lambda one: LOAD_ORDER[one.reader]),
+            sorted(trees, key=lambda tree: tree.order),
+            declared,
+            sorted(sources, key=lambda source: LOAD_ORDER[source.reader]),
             self.plugins,
             self.stamps,
             self.disabled,
-            [one for one in found if isinstance(one, tuple)],
+            [record for record in found if isinstance(record, tuple)],
             [record for record in found if isinstance(record, AfterCall)],
+            min((command.order for command in declared if not command.ours), default=None),
         )

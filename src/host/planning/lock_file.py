@@ -51,9 +51,13 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "sources": [one.row() for one in lock.sources],
         "schemes": [[*one] for one in lock.schemes],
         "after_runs": [call.row() for call in lock.after_runs],
+        "first_declared": lock.first_declared,
     }
     later = {
-        "commands": [[one.words, one.plugin, one.ours, one.runs] for one in lock.commands],
+        "commands": [
+            [command.words, command.plugin, command.ours, command.runs, command.order]
+            for command in lock.commands
+        ],
         "plugins": [one.row() for one in lock.plugins.values()],
         "disabled": lock.disabled,
     }

@@ -160,9 +160,25 @@ class Catalog:
         for one in self.lock.commands:
             found.setdefault(one.plugin, []).append(one)
         return [
-            DeclaredNode(Tree("", "" if own[0].ours else plugin, plugin in linked), (), own)
+            DeclaredNode(
+                Tree("", "" if own[0].ours else plugin, plugin in linked, order=own[0].order),
+                (),
+                own,
+            )
             for plugin, own in found.items()
         ]
+
+    def _roots(self) -> "list[AnyNode]":
+        """Return new roots of all trees of the lock in their order of precedence.
+
+        The folders of a plugin come before the commands that it declares in code.
+        """
+        return sorted([*self._folders(), *self._declared()], key=lambda root: root.tree.order)
+
+    def _may_be_shadowed(self, found: Match) -> bool:
+        """Return whether an earlier plugin than that of a command declares commands in code."""
+        first = self.lock.first_declared
+        return first is not None and found.nodes[0].tree.order > first
 
     @property
     def projects(self) -> "list[Project]":
@@ -182,15 +198,18 @@ class Catalog:
         Categories with the same words are merged. A word that no tree has may be an alias. A
         command may have commands below it: the longest sequence of words that names a command
         wins. With `whole`, a category that all words name wins over a command that fewer words
-        name. Aliases and declared commands are read only if no folder has the command, and projects
-        only if no other tree has it. Raises DefinitionError if the match's definition is invalid.
+        name. Aliases are read only if no folder has the command, and projects only if no other tree
+        has it. Declared commands are read if no folder has the command, or if the folder's plugin
+        comes after a plugin that declares commands. Raises DefinitionError if the match's definition is invalid.
         """
         found = _find(self._folders(), words, whole=whole, aliases=False)
+        if found.kind == "command" and self._may_be_shadowed(found):
+            found = _find(self._roots(), words, whole=whole, aliases=False)
         if found.kind != "command":
-            found = _find([*self._folders(), *self._declared()], words, whole=whole)
+            found = _find(self._roots(), words, whole=whole)
         if found.kind != "command" and self.projects:
             inside = [FolderNode(one.tree, self._read, one) for one in self.projects]
-            found = _find([*self._folders(), *self._declared(), *inside], words, whole=whole)
+            found = _find([*self._roots(), *inside], words, whole=whole)
         return found
 
     def default(self, category: Match) -> Match:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Scheme = tuple[str, str, str, str, Sequence[str]]
 
-FORMAT = b"cli-host lock 18 "
+FORMAT = b"cli-host lock 19 "
 SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
@@ -35,7 +35,7 @@ class Tree(Record):
     `scripts` has the keys that `words_of_script` describes, or is None if scripts are not commands.
     `under` has the words of the category that contains the whole tree, or is empty. `root` is the
     directory of the plugin, project or installation, and `path_folders` has folders in it to append
-    to PATH.
+    to PATH. `order` is the position of its plugin, 0 for the installation itself.
     """
 
     path: str
@@ -45,12 +45,14 @@ class Tree(Record):
     under: "Sequence[str]" = ()
     root: str = ""
     path_folders: "Sequence[str]" = ()
+    order: int = 0
 
 
 class Declared(Record):
     """A command or category declared in code: its words, and its definition as JSON.
 
-    `json` is parsed when `definition` is first read. `runs` is false for a category.
+    `json` is parsed when `definition` is first read. `runs` is false for a category. `order` is the
+    position of its plugin.
     """
 
     words: tuple[str, ...]
@@ -58,6 +60,7 @@ class Declared(Record):
     plugin: str
     ours: bool = False
     runs: bool = True
+    order: int = 0
 
     _checked = None
 
@@ -172,8 +175,9 @@ class Lock(Record):
     `schemes` has rows of scheme, provider, plugin, the provider for `env_files` or "", and the
     plugin's `folders`. `plugins` has the plugins by name, in the order in which they were queried.
     `stamps` has a stamp of each path, taken before the path was read. `disabled` maps each disabled
-    plugin to the words of its commands, to explain an unknown word. A run of a command in a folder
-    parses neither `commands` nor `plugins` nor `disabled`.
+    plugin to the words of its commands, to explain an unknown word. `first_declared` is the lowest
+    `order` of a third-party plugin that declares commands in code, or None. A run of a command in a
+    folder whose plugin comes before that parses neither `commands` nor `plugins` nor `disabled`.
     """
 
     trees: "list[Tree]"
@@ -184,6 +188,7 @@ class Lock(Record):
     disabled: "Mapping[str, Sequence[Sequence[str]]]" = _parsed_later("disabled", _NOTHING)
     schemes: "Sequence[Scheme]" = ()
     after_runs: "Sequence[AfterCall]" = ()
+    first_declared: int | None = None
 
     unparsed = b""  # the lines of the lock file for the values that are parsed later
 
@@ -288,6 +293,7 @@ def _parse(content: bytes, key: str) -> Lock:
         stamps=values["stamps"],
         schemes=values["schemes"],
         after_runs=[AfterCall.of_row(row) for row in values["after_runs"]],
+        first_declared=values["first_declared"],
     )
     found.unparsed = rest
     return found

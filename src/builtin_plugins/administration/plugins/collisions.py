@@ -66,15 +66,12 @@ def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: b
 def _refuse_taken(session: Session, entry: Entry, new: Collection[Words], *, force: bool) -> None:
     """Raise PluginError if a command of the words `new` exists; with `force`, only warn.
 
-    Directory plugins come before packages, and both are in the order of the registry. Packages of
-    the program's environment come last. A command of a later plugin would be replaced, which is
-    refused even with `force`.
+    The registry's order decides, and packages of the program's environment come last. A command of
+    a later plugin would be replaced, which is refused even with `force`.
     """
     lock = session.lock_without_hooks
     entries = effective_registry(session.installation.plugins_dir).entries.values()
-    names = [one.name for one in entries if not one.is_package]
-    if entry.is_package:
-        names += [one.name for one in entries if one.is_package and not one.is_in_environment]
+    names = [known.name for known in entries if not known.is_in_environment]
     earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
 
     def is_kept(existing: Match) -> bool:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from testing.packages import Environment, answering
-from testing.plugin_sources import listed, plugin, registry, wheel
+from testing.plugin_sources import listed, plugin, plugin_files, registry, wheel, write_tree
 
 
 def test_nothing_of_a_source_distribution_runs_before_the_question(
@@ -120,3 +120,28 @@ def test_a_registry_of_somebody_else_with_odd_packages(
         team.write_text(json.dumps({"version": "1.0.0", "plugins": plugins}))
         done = plugin(environment.made, "sync", str(team))
         assert (done.status, "expected a" in done.stderr) == (1, True), done.stderr
+
+
+def test_the_order_of_the_registry_decides_between_packages_and_directories(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """The package has `cloud disk` in a folder, and declares `cloud py` in code."""
+    made = environment.made
+    environment.place(environment.acme("1.0"))
+    directory = write_tree(tmp_path / "ops", plugin_files("cloud/py", "ops"))
+    write_tree(directory, plugin_files("cloud/disk", "ops"))
+    refused = plugin(made, "add", str(directory))
+    assert (refused.status, "already a command of the plugin acme-cli" in refused.stderr) == (
+        1,
+        True,
+    )
+    assert plugin(made, "add", str(directory), "--force").status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    assert made.run("cloud", "disk").stdout == "disk 1.0\n"
+    assert "Python" in made.run("cloud").stdout
+    path = made.root / "plugins/registry.json"
+    values = json.loads(path.read_text())
+    values["plugins"].reverse()
+    path.write_text(json.dumps(values))
+    assert made.run("cloud", "py").stdout == "ops\n"
+    assert made.run("cloud", "disk").stdout == "ops\n"
