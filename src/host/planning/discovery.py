@@ -245,9 +245,7 @@ class _Collected:
         self.checked.sort(key=lambda placed: placed[0])
         found = []
         for place, record in self.checked:
-            if isinstance(record, Tree) and record.plugin:
-                record.order = 1 + places.index(place)
-            elif isinstance(record, Declared) and not record.ours:
+            if isinstance(record, (Tree, Declared)) and not _is_of_installation(record):
                 record.order = 1 + places.index(place)
             found.append(record)
         trees = [record for record in found if isinstance(record, Tree)]
@@ -264,3 +262,8 @@ class _Collected:
             [record for record in found if isinstance(record, AfterCall)],
             min((command.order for command in declared if not command.ours), default=None),
         )
+
+
+def _is_of_installation(record: Tree | Declared) -> bool:
+    """Return whether a record is of the installation or this program, not of a plugin."""
+    return record.ours if isinstance(record, Declared) else not record.plugin

@@ -200,7 +200,8 @@ class Catalog:
         wins. With `whole`, a category that all words name wins over a command that fewer words
         name. Aliases are read only if no folder has the command, and projects only if no other tree
         has it. Declared commands are read if no folder has the command, or if the folder's plugin
-        comes after a plugin that declares commands. Raises DefinitionError if the match's definition is invalid.
+        comes after a plugin that declares commands. Raises DefinitionError if the match's
+        definition is invalid.
         """
         found = _find(self._folders(), words, whole=whole, aliases=False)
         if found.kind == "command" and self._may_be_shadowed(found):
