@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+from pathlib import Path
 
 import pytest
 
 import rig as rigs
+from cli_host_fleet.protocol import opening_in_sh, order_in_sh, script
+from cli_host_fleet.shipment import Shipment, stem_of_a_run
 from conftest import Cli
 
 _SH = "#!/bin/sh\n"
@@ -87,3 +91,34 @@ def test_a_command_that_ends_leaves_no_process(cli: Cli) -> None:
     before = set(rigs.running("lifeline"))
     assert cli.run("nobash").status == 0
     rigs.wait_for(lambda: set(rigs.running("lifeline")) <= before, "it has ended", 5)
+
+
+@pytest.mark.parametrize("late", ["the lifeline", "the command"])
+def test_a_signal_reaches_a_process_that_is_not_yet_a_leader(tmp_path: Path, late: str) -> None:
+    """On a busy host, the command can end, or the connection, before setsid has run."""
+    is_late = "*lifeline*" if late == "the lifeline" else "*eval*"
+    setsid = tmp_path / "setsid"
+    setsid.write_text(
+        f'#!/bin/sh\ncase "$*" in {is_late}) exec sleep 200 ;; esac\nexec /usr/bin/setsid "$@"\n'
+    )
+    setsid.chmod(0o755)
+    shipment, stem = Shipment(), stem_of_a_run()
+    shipment.close()
+    place = f"{tmp_path}/{stem}"
+    shell = subprocess.Popen(
+        ["sh", "-c", script("greeting.sh")],
+        env={**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert shell.stdin is not None
+    shell.stdin.write(opening_in_sh("nonce", shipment.size, place, []))
+    for chunk in shipment.chunks(stem):
+        shell.stdin.write(chunk)
+    shell.stdin.write(order_in_sh({}, ["true"]))
+    shell.stdin.flush()
+    if late == "the command":
+        shell.stdin.close()
+    shell.wait(60)
+    assert not os.path.exists(place)

@@ -26,6 +26,10 @@ fleet_stdin=/dev/null
 [ ! -e "$fleet_dir/stdin" ] || fleet_stdin=$fleet_dir/stdin
 
 # The order is in the environment, because argv is visible to all users.
+#
+# On a busy host, the command or the connection can end before a background process has called
+# setsid. It then leads no group yet, so a signal to its group reaches nothing, and `wait` would wait
+# for ever. So the signal is also sent to the process itself.
 exec 2>/dev/null
 export fleet_order
 setsid sh -c 'order=$fleet_order; unset fleet_order; eval "$order"' \
@@ -38,19 +42,19 @@ setsid sh -c '
   command -v timeout >/dev/null && limit="timeout 120"
   while [ "$($limit head -c 1; echo .)" != . ]; do :; done
   trap "" TERM
-  kill -TERM "-$1"
+  kill -TERM "-$1" || kill -TERM "$1" "-$1"
   for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
     kill -0 "-$1" || break
     sleep 0.2 || sleep 1
   done
-  kill -KILL "-$1"
+  kill -KILL "$1" "-$1"
   rm -rf "$2"
 ' lifeline "$fleet_pid" "$fleet_dir" <&4 >/dev/null 3>&- 4<&- &
 fleet_lifeline=$!
 exec 4<&-
 wait "$fleet_pid"
 fleet_status=$?
-kill -TERM "-$fleet_lifeline"
+kill -TERM "$fleet_lifeline" "-$fleet_lifeline"
 wait "$fleet_lifeline"
 trap - EXIT
 rm -rf "$fleet_dir"
