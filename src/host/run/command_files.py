@@ -54,9 +54,10 @@ _EXTENSIONS = (  # extensions of scripts, in order of precedence
     *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
     *(".ts", ".zsh"),
 )
-_NO_SCRIPTS = (  # documents and data are not scripts, even if they are executable
+_NO_SCRIPTS = (  # documents, data and tests are not scripts, even if they are executable
     *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
     *(".conf", ".env", ".lock", ".log"),
+    ".bats",  # the tests of a script, beside it
 )
 _NOT_FOR_BASH = (".ps1", ".bat", ".cmd", ".swift", ".applescript")  # commands only with a shebang
 

@@ -1,0 +1,1 @@
+"""Run the tests of an installation's scripts with bats-core."""

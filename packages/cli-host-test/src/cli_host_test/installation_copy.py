@@ -1,0 +1,178 @@
+"""A copy of an installation in which tests can change everything.
+
+It has what a colleague's clone would have. Files that git ignores are left out, so a test sees no
+secrets of a local .env file; the plugins and the launcher are in the copy nevertheless.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import subprocess
+from collections.abc import Collection
+
+from host import Program
+
+_NEVER_COPIED = (".git", "__pycache__", "node_modules")
+_MARKS_OF_NO_SOURCE = ("pyvenv.cfg", "CACHEDIR.TAG")  # in a Python environment and in a cache
+_VERSIONS = ".versions"  # in the folder of plugins: their installed versions
+_TREE = "tree"  # in the folder of a version: its files
+_LOCKS = ("cli.lock", "cli.lock.index")  # they name the paths of the original
+_FOLLOWED_DEPTH = 2  # of links to folders outside, such as commands/ or core/lib
+
+
+def copy_installation(program: Program, target: str) -> None:
+    """Copy the installation of `program` to the folder `target`. Raises OSError."""
+    root = program.root
+    plugins = program.plugins_dir
+    locks = [os.path.join(root, name) for name in _LOCKS]
+    _Copy(root, target, skipped=(plugins, *locks)).run()
+
+    launcher = program.executable  # git may ignore it
+    copied_launcher = os.path.join(target, "core", os.path.basename(launcher))
+    if not os.path.lexists(copied_launcher):
+        os.makedirs(os.path.dirname(copied_launcher), exist_ok=True)
+        shutil.copy2(launcher, copied_launcher)
+    if os.path.isdir(plugins):
+        _copy_plugins(plugins, os.path.join(target, os.path.relpath(plugins, root)))
+
+
+def _copy_plugins(source: str, target: str) -> None:
+    """Copy the plugins; a linked plugin becomes a folder, so that tests cannot change it."""
+    os.makedirs(target, exist_ok=True)
+    real_source = os.path.realpath(source)
+    active = set()
+    for entry in os.scandir(source):
+        copied = os.path.join(target, entry.name)
+        real = os.path.realpath(entry.path)
+        if entry.is_symlink() and is_inside(real, real_source):
+            os.symlink(os.readlink(entry.path), copied)
+            active.add(real)
+        elif entry.is_dir() and entry.name != _VERSIONS:
+            _Copy(real, copied).run()
+        elif entry.is_file():
+            shutil.copy2(entry.path, copied)
+    versions = os.path.join(source, _VERSIONS)
+    if os.path.isdir(versions):
+        _copy_versions(versions, os.path.join(target, _VERSIONS), active)
+
+
+def _copy_versions(source: str, target: str, active: Collection[str]) -> None:
+    """Copy the versions in use. Packages, which are large, and other versions become links."""
+    for plugin in os.scandir(source):
+        for version in os.scandir(plugin.path):
+            real = os.path.realpath(version.path)
+            copied = os.path.join(target, plugin.name, version.name)
+            os.makedirs(os.path.dirname(copied), exist_ok=True)
+            tree = os.path.join(real, _TREE)
+            is_package = any(name.endswith(".dist-info") for name in _names_in(tree))
+            if tree in active and not is_package:
+                _Copy(real, copied).run()
+            else:
+                os.symlink(real, copied)
+
+
+class _Copy:
+    """One copy of a folder, and where its links lead.
+
+    source, target   the folder and its copy
+    skipped          paths that are left out
+    """
+
+    def __init__(self, source: str, target: str, skipped: Collection[str] = ()) -> None:
+        self._source = source
+        self._target = target
+        self._skipped = skipped
+
+    def run(self) -> None:
+        os.makedirs(self._target, exist_ok=True)
+        names = _names_in_git(self._source)
+        if names is None:
+            self._copy_below(self._source)
+            return
+        for name in names:
+            path = os.path.join(self._source, name)
+            if os.path.lexists(path):  # a deleted file is in the index until the next commit
+                self._copy(path)
+
+    def _copy_below(self, folder: str) -> None:
+        for entry in os.scandir(folder):
+            self._copy(entry.path)
+
+    def _copy(self, path: str) -> None:
+        if any(is_inside(path, skipped) for skipped in self._skipped):
+            return
+        copied = os.path.join(self._target, os.path.relpath(path, self._source))
+        kind = os.lstat(path).st_mode
+        if stat.S_ISDIR(kind):
+            if _has_source(path):
+                os.makedirs(copied, exist_ok=True)
+                self._copy_below(path)
+            return
+        os.makedirs(os.path.dirname(copied), exist_ok=True)
+        if stat.S_ISLNK(kind):
+            self._copy_link(path, copied)
+        elif stat.S_ISREG(kind):  # no sockets, pipes or devices
+            shutil.copy2(path, copied)
+
+    def _copy_link(self, path: str, copied: str) -> None:
+        """Copy a link so that it stays in the copy, if its target is in the original."""
+        written = os.readlink(path)
+        real = os.path.realpath(path)
+        if is_inside(real, os.path.realpath(self._source)):
+            if os.path.isabs(written):
+                # Relative, because each test copies the copy.
+                below = os.path.relpath(path, self._source)
+                written = os.path.relpath(
+                    real, os.path.join(os.path.realpath(self._source), os.path.dirname(below))
+                )
+            os.symlink(written, copied)
+        elif os.path.isfile(real):
+            shutil.copy2(real, copied)
+        elif os.path.isdir(real) and self._is_followed(path, real):
+            _Copy(real, copied).run()
+        else:
+            os.symlink(real, copied)
+
+    def _is_followed(self, path: str, real: str) -> bool:
+        """Return whether a link to a folder outside is copied with its content."""
+        depth = os.path.relpath(path, self._source).count(os.sep) + 1
+        contains_this = is_inside(os.path.realpath(self._source), real)
+        return depth <= _FOLLOWED_DEPTH and not contains_this
+
+
+def _has_source(folder: str) -> bool:
+    """Return whether a folder has files that somebody wrote, unlike an environment or a cache."""
+    if os.path.basename(folder) in _NEVER_COPIED:
+        return False
+    return not any(os.path.lexists(os.path.join(folder, mark)) for mark in _MARKS_OF_NO_SOURCE)
+
+
+def _names_in_git(folder: str) -> list[str] | None:
+    """Return the files that git does not ignore, or None if the folder is no repository."""
+    if not os.path.lexists(os.path.join(folder, ".git")):
+        return None
+    command = ["git", "-C", folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        done = subprocess.run(
+            command, env=environ, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+    except OSError:  # without git, everything is copied
+        return None
+    if done.returncode:
+        return None
+    return [os.fsdecode(name) for name in done.stdout.split(b"\0") if name]
+
+
+def _names_in(folder: str) -> list[str]:
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Return whether `path` is `folder` or below it; neither is resolved."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)

@@ -1,0 +1,130 @@
+"""Which .bats files are the tests of which commands.
+
+A test belongs to the script of the same name beside it (`db/backup.bats` to `db/backup.sh`), or to
+the command or category in whose folder it is. In a folder `tests`, the path is the words:
+`tests/db/backup.bats` belongs to `db backup`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from cli_host_test.installation_copy import is_inside
+from host import Command, OperationError, Program, UsageError, printable
+
+SUFFIX = ".bats"
+_TESTS = "tests"
+_NEVER_ENTERED = ("node_modules", "__pycache__")
+
+Words = tuple[str, ...]
+
+
+def chosen_files(program: Program, words: Sequence[str]) -> list[str]:
+    """Return the paths of the tests below `words`, sorted by words.
+
+    Raises UsageError if there is no such command or category, and OperationError if it has no test.
+    """
+    asked = tuple(words)
+    commands = _testable(program)
+    tests = all_tests(program, commands)
+    chosen = [
+        (test_words, path) for path, test_words in tests.items() if _is_below(test_words, asked)
+    ]
+    if chosen:
+        return [path for _, path in sorted(chosen)]
+    if not any(_is_below(command.words, asked) for command in commands):
+        program.find(asked)  # raises UsageError with the nearest names
+        raise UsageError(f"{printable(' '.join(asked))}: no such command or category")
+    below = f" of {printable(' '.join(asked))}" if asked else ""
+    example = os.path.join(program.root, _TESTS, *asked) + SUFFIX
+    raise OperationError(f"there are no tests{below}", f"write one: {printable(example)}")
+
+
+def all_tests(program: Program, commands: Iterable[Command]) -> dict[str, Words]:
+    """Return the path of each test of an installation with the words to which it belongs."""
+    scripts, folders = _places(commands)
+    tests: dict[str, Words] = {}
+    own_tests = os.path.join(program.root, _TESTS)
+    for path in _files_below(own_tests):
+        tests[path] = _words_of_path(path, own_tests)
+    for root in _roots(program, commands):
+        for path in _files_below(root):
+            if path not in tests:
+                tests[path] = _words_of(path, root, scripts, folders)
+    return tests
+
+
+def _testable(program: Program) -> list[Command]:
+    """Return the commands on disk, except those of a repository, which no copy has."""
+    commands = program.commands(everything=True)
+    return [command for command in commands if command.directory and not command.project]
+
+
+def _roots(program: Program, commands: Iterable[Command]) -> list[str]:
+    """Return the folders that can contain tests beside commands, without those inside others."""
+    candidates = {os.path.realpath(program.commands_dir)}
+    for command in commands:
+        if command.plugin:
+            candidates.add(os.path.realpath(os.path.join(program.plugins_dir, command.plugin)))
+    # The commands of a Python package are in its own folder.
+    candidates.update(os.path.realpath(command.directory) for command in commands)
+    roots: list[str] = []
+    for folder in sorted(candidates):  # an outer folder sorts before those inside it
+        if os.path.isdir(folder) and not any(is_inside(folder, root) for root in roots):
+            roots.append(folder)
+    return roots
+
+
+def _places(commands: Iterable[Command]) -> tuple[dict[str, Words], dict[str, Words]]:
+    """Return the words of each script, by its path without an extension, and of each folder."""
+    scripts: dict[str, Words] = {}
+    folders: dict[str, Words] = {}
+    for command in commands:
+        folder, words = os.path.realpath(command.directory), command.words
+        if command.definition.is_script:
+            name = os.path.basename(command.definition.file)
+            for stem in (name, os.path.splitext(name)[0]):
+                scripts.setdefault(os.path.join(folder, stem), words)
+            words = words[:-1]
+        # Above it are the folders of its categories; a name split into words has none.
+        while words and os.path.basename(folder) == words[-1]:
+            folders.setdefault(folder, words)
+            folder, words = os.path.dirname(folder), words[:-1]
+    return scripts, folders
+
+
+def _words_of(
+    path: str, root: str, scripts: Mapping[str, Words], folders: Mapping[str, Words]
+) -> Words:
+    """Return the words of a test in a folder of commands, or () if it belongs to none."""
+    script = scripts.get(path.removesuffix(SUFFIX))
+    if script is not None:
+        return script
+    folder = os.path.dirname(path)
+    while is_inside(folder, root):
+        if folder in folders:
+            return folders[folder]
+        if os.path.basename(folder) == _TESTS:
+            return _words_of_path(path, folder)
+        folder = os.path.dirname(folder)
+    return ()
+
+
+def _words_of_path(path: str, folder: str) -> Words:
+    return tuple(os.path.relpath(path, folder).removesuffix(SUFFIX).split(os.sep))
+
+
+def _files_below(root: str) -> Iterator[str]:
+    """Yield the .bats files below a folder; links to folders are not followed."""
+    for folder, names, files in os.walk(root):
+        names[:] = [
+            name for name in names if not name.startswith(".") and name not in _NEVER_ENTERED
+        ]
+        for name in files:
+            if name.endswith(SUFFIX) and not name.startswith("."):
+                yield os.path.join(folder, name)
+
+
+def _is_below(words: Words, asked: Words) -> bool:
+    return words[: len(asked)] == asked
