@@ -20,6 +20,7 @@ class Cli:
 
     root: Path
     home: Path
+    program: str = "acme"
 
     @property
     def environ(self) -> dict[str, str]:
@@ -48,7 +49,7 @@ class Cli:
 
     def run(self, *words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [self.root / "core/acme", *words],
+            [self.root / "core" / self.program, *words],
             env=self.environ | env,
             cwd=self.home,
             capture_output=True,

@@ -201,7 +201,7 @@ def run_without_package(cli: Cli, **env: str) -> subprocess.CompletedProcess[str
 @pytest.mark.skipif(_SYSTEM_BATS is None, reason="no bats of the system")
 def test_the_systems_bats_if_the_package_has_none(backup: Cli) -> None:
     backup.tests("tests/bats.bats", '@test "bats" { [[ $BATS_LIBEXEC == /usr/* ]]; }\n')
-    done = run_without_package(backup)
+    done = run_without_package(backup, PATH="/usr/local/bin:/usr/bin:/bin")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.count("\nok ") == 3
 
@@ -252,3 +252,20 @@ def test_the_help_page(cli: Cli) -> None:
         assert option in done.stdout
     assert re.search(r"WORDS", done.stdout)
     assert sys.executable not in done.stdout
+
+
+def test_the_demo_commands(tmp_path: Path, cli: Cli) -> None:
+    """The tests that each new installation has; a wrong script is seen."""
+    subprocess.run(
+        [sys.executable, "-m", "host", "self", "init", tmp_path / "demo", "--name", "demo"],
+        env=cli.environ,
+        check=True,
+        capture_output=True,
+    )
+    demo = Cli(tmp_path / "demo", cli.home, "demo")
+    status, outcomes = demo.outcome()
+    assert (status, len(outcomes)) == (0, 10)
+    script = demo.root / "commands/demo/files/largest/main.sh"
+    script.write_text(script.read_text().replace("sort -rn", "sort -n"))
+    status, outcomes = demo.outcome("demo", "files")
+    assert (status, outcomes[0]) == (1, "not ok the largest file is first")

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping
 from cli_host_test.installation_copy import copy_installation
 from host import Program, UsageError, printable
 
-LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "test.bash")
+LIBRARY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib", "test.sh")
 
 # Variables that do not change what a script does, or that it cannot do without.
 _PASSED = ("LANG", "LANGUAGE", "LOGNAME", "TERM", "TZ", "USER")
