@@ -113,9 +113,21 @@ def masked(
 
 def masked_line(text: str, secrets: "Iterable[str]") -> str:
     """Return `text` with `********` in place of each of `secrets`, and `masked_text` applied."""
-    for secret in sorted(filter(is_hidden_everywhere, secrets), key=len, reverse=True):
-        text = text.replace(secret, _MASK)
+    for hidden in hidden_texts(secrets):
+        text = text.replace(hidden, _MASK)
     return masked_text(text)
+
+
+def hidden_texts(secrets: "Iterable[str]") -> "list[str]":
+    """Return the texts that must not appear in place of `secrets`, the longest first.
+
+    These are the secrets and each of their lines, because a terminal prints a private key with
+    other line ends, and a program may print one line of it.
+    """
+    texts = set()
+    for secret in secrets:
+        texts |= {secret, *secret.splitlines()}
+    return sorted(filter(is_hidden_everywhere, texts), key=len, reverse=True)
 
 
 def masked_text(text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -11,11 +12,14 @@ from typing import Any
 from builtin_plugins.administration.declared import FORMAT, YES, argument, self_command, text
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.history.page import MASK, command_line, csv_of, duration, json_of, table
-from builtin_plugins.history.store import RunStore
 from host import OperationError, UsageError, printable
 from host.cli.session import Session
 from host.run.caller import xdg_home
 from host.run.history import history_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from builtin_plugins.history.store import RunStore
 
 _ID = argument("id", required=True, complete="builtin_plugins.history.completion:run_ids")
 _LIMIT = {
@@ -145,7 +149,16 @@ def history_clear(session: Session, yes: bool) -> None:
 
 
 def run_store(session: Session) -> RunStore:
-    """Return the history of the session's installation."""
+    """Return the history of the session's installation.
+
+    Raises OperationError if this Python was built without SQLite.
+    """
+    try:
+        # Imported here, because the commands are declared whenever the lock is built.
+        from builtin_plugins.history.store import RunStore
+    except ModuleNotFoundError as missing:
+        what = f"the history needs SQLite, which this Python lacks ({missing})"
+        raise OperationError(what, f"use another Python than {sys.executable}") from None
     state = xdg_home(session.environ, "STATE")
     return RunStore(history_path(state, session.layout.root))
 

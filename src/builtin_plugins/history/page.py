@@ -9,9 +9,27 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from builtin_plugins.history.store import RUN_KEYS
 from host import Terminal, printable, width_of
 
+RUN_KEYS = (  # of a run, in the order in which JSON and CSV show them
+    "id",
+    "start",
+    "seconds",
+    "words",
+    "arguments",
+    "directory",
+    "user",
+    "host",
+    "version",
+    "plugin",
+    "status",
+    "signal",
+    "origin",
+    "client",
+    "hosts",
+    "outer",
+    "output",
+)
 MASK = "********"
 _HEADINGS = ("ID", "WHEN", "WHO", "COMMAND", "TIME", "STATUS", "ORIGIN")
 _SHORT_ID = 7

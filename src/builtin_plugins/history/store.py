@@ -1,46 +1,31 @@
-"""The database of runs, and the spool file from which the runs come.
+"""The database of runs.
 
 Runs append lines to the spool (see `host.run.history`). `RunStore.import_spool` moves them into
-SQLite: it renames the spool under its lock, and removes the renamed file after the commit. If it is
-interrupted, the next import reads the renamed file again; a run that is already in the database is
-written once more with the same values. So no row is lost, and none is doubled.
+SQLite: it renames the spool, and removes the renamed file after the commit. If it is interrupted,
+the next import reads the renamed file again; a run that is already in the database is written once
+more with the same values. So no row is lost, and none is doubled.
 """
 
 from __future__ import annotations
 
-import glob
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import Any
 
+from builtin_plugins.history.spool import (
+    COLUMNS,
+    is_run,
+    read_records,
+    spooled_files,
+    take_spool,
+)
 from host import OperationError, Problem
-from host.run.history import lock_spool
 
 SCHEMA_VERSION = 1
 _BUSY_SECONDS = 5.0
-RUN_KEYS = (  # of a run, in the order in which JSON and CSV show them
-    "id",
-    "start",
-    "seconds",
-    "words",
-    "arguments",
-    "directory",
-    "user",
-    "host",
-    "version",
-    "plugin",
-    "status",
-    "signal",
-    "origin",
-    "client",
-    "hosts",
-    "outer",
-    "output",
-)
-_COLUMNS = (*RUN_KEYS, "process")
 _JSON_COLUMNS = frozenset(["words", "arguments", "client", "hosts"])
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -80,14 +65,14 @@ class RunStore:
 
     def import_spool(self) -> bool:
         """Move all lines of the spool into the database; return whether there were any."""
-        if not self._has_spooled():
+        if not os.path.lexists(self.spool) and not spooled_files(self.spool):
             return False
         with self._connection() as connection:
-            self._rename_spool()
-            files = sorted(glob.glob(f"{glob.escape(self.spool)}.*"))
+            take_spool(self.spool)
+            files = spooled_files(self.spool)
             with connection:
                 for file in files:
-                    for record in _read_lines(file):
+                    for record in read_records(file):
                         _upsert(connection, record)
             for file in files:
                 with suppress(FileNotFoundError):
@@ -140,7 +125,8 @@ class RunStore:
 
     def find(self, beginning: str) -> list[dict[str, Any]]:
         """Return the runs whose ids begin with `beginning`, newest first."""
-        return self._query(["substr(id, 1, ?) = ?"], [len(beginning), beginning], -1)
+        conditions = ["start IS NOT NULL", "substr(id, 1, ?) = ?"]
+        return self._query(conditions, [len(beginning), beginning], -1)
 
     def clear(self) -> int:
         """Delete all runs that have ended; return how many."""
@@ -153,28 +139,12 @@ class RunStore:
         if not os.path.lexists(self.database):
             return []
         statement = (
-            f"SELECT {', '.join(_COLUMNS)} FROM runs"  # noqa: S608 - constants of this module
+            f"SELECT {', '.join(COLUMNS)} FROM runs"  # noqa: S608 - constants of this module
             f" WHERE {' AND '.join(conditions)} ORDER BY start DESC, rowid DESC LIMIT ?"
         )
         with self._connection() as connection:
             rows = connection.execute(statement, (*values, limit)).fetchall()
-        return [_run_of(row) for row in rows]
-
-    def _has_spooled(self) -> bool:
-        return bool(glob.glob(f"{glob.escape(self.spool)}*"))
-
-    def _rename_spool(self) -> None:
-        """Take the spool away from the runs that write to it, under the lock that they use."""
-        try:
-            descriptor = os.open(self.spool, os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW)
-        except FileNotFoundError:
-            return
-        try:
-            lock_spool(descriptor)
-            with suppress(FileNotFoundError):  # another import was faster
-                os.rename(self.spool, f"{self.spool}.{os.urandom(6).hex()}")
-        finally:
-            os.close(descriptor)
+            return [_run_of(row) for row in rows]
 
     def _connection(self) -> _Opened:
         return _Opened(self.database)
@@ -203,7 +173,7 @@ class _Opened:
 
     def __exit__(self, kind: object, failure: BaseException | None, trace: object) -> None:
         self._close()
-        if isinstance(failure, sqlite3.Error):
+        if isinstance(failure, sqlite3.Error | OSError):
             raise self._error(failure) from None
 
     def _prepare(self, connection: sqlite3.Connection) -> None:
@@ -219,12 +189,16 @@ class _Opened:
                 connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _error(self, failure: Exception) -> OperationError:
-        what = getattr(failure, "strerror", None) or str(failure)
+        path = self._path
+        what = str(failure)
+        if isinstance(failure, OSError):
+            path = failure.filename or path
+            what = failure.strerror or what
         is_damaged = isinstance(failure, sqlite3.DatabaseError) and not isinstance(
             failure, sqlite3.OperationalError
         )
         remedy = "move the file aside to begin a new history" if is_damaged else ""
-        return OperationError(Problem(self._path, f"the history cannot be used: {what}", remedy))
+        return OperationError(Problem(path, f"the history cannot be used: {what}", remedy))
 
     def _close(self) -> None:
         if self._connection is not None:
@@ -232,42 +206,21 @@ class _Opened:
                 self._connection = None
 
 
-def _read_lines(path: str) -> Iterator[Mapping[str, Any]]:
-    """Yield the records in a spool file; a damaged line is skipped."""
-    try:
-        file = open(path, "rb")  # noqa: SIM115 - closed below
-    except FileNotFoundError:
-        return  # another process has moved it into the database
-    with file:
-        for line in file:
-            if not line.strip():
-                continue
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue  # interrupted, for example by a full disk
-            if isinstance(record, dict) and isinstance(record.get("id"), str):
-                yield record
-
-
 def _upsert(connection: sqlite3.Connection, record: Mapping[str, Any]) -> None:
     """Write the values of a line into the row of its run. Start and end may come in any order."""
     values = {
         name: json.dumps(value) if name in _JSON_COLUMNS else value
         for name, value in record.items()
-        if name in _COLUMNS
+        if name in COLUMNS
     }
     names = list(values)
     updates = ", ".join(f"{name} = excluded.{name}" for name in names)
     places = ", ".join("?" for _ in names)
-    try:
-        connection.execute(
-            f"INSERT INTO runs ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - constants
-            f" ON CONFLICT (id) DO UPDATE SET {updates}",
-            [_storable(value) for value in values.values()],
-        )
-    except (sqlite3.IntegrityError, sqlite3.InterfaceError, sqlite3.ProgrammingError):
-        pass  # a value of another type, so this program did not write the line
+    connection.execute(
+        f"INSERT INTO runs ({', '.join(names)}) VALUES ({places})"  # noqa: S608 - constants
+        f" ON CONFLICT (id) DO UPDATE SET {updates}",
+        [_storable(value) for value in values.values()],
+    )
 
 
 def _storable(value: Any) -> Any:
@@ -278,7 +231,13 @@ def _storable(value: Any) -> Any:
 
 
 def _run_of(row: Sequence[Any]) -> dict[str, Any]:
-    run = dict(zip(_COLUMNS, row, strict=True))
-    for name in _JSON_COLUMNS:
-        run[name] = json.loads(run[name]) if run[name] else None
+    """Return the values of a row by name. Raises DatabaseError if somebody has damaged it."""
+    run = dict(zip(COLUMNS, row, strict=True))
+    try:
+        for name in _JSON_COLUMNS:
+            run[name] = json.loads(run[name]) if run[name] else None
+    except (ValueError, RecursionError, TypeError):
+        raise sqlite3.DatabaseError("a row is damaged") from None
+    if not is_run(run):
+        raise sqlite3.DatabaseError("a row is damaged")
     return run

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 KEPT_BYTES = 64 << 10  # of the output of a run
+TAIL_BYTES = 2 * KEPT_BYTES  # read first: secrets are masked before the end is cut off
 
 _OWNER_ONLY = 0o600
 _CRON = frozenset(["cron", "crond", "anacron"])
@@ -144,23 +145,26 @@ def _is_below_cron() -> bool:
     return False
 
 
-def append_line(path: str, record: "StartedRun | EndedRun") -> None:
-    """Append a record to the spool file at `path`. Raises OSError.
+def append_line(path: str, record: "StartedRun | EndedRun") -> tuple[int, int]:
+    """Append a record to the spool file at `path`; return its sizes before and after that.
+
+    Raises OSError.
 
     The reader of the spool renames it, then reads it. If that happened before the line was written,
     the line may have been too late for the reader, so it is written once more, to the new spool. A
     line that is read twice does no harm.
     """
     line = encode(f"\n{_json_of(record.values())}\n")
-    is_safe = False
-    while not is_safe:
+    while True:
         descriptor = _open(path)
         try:
             lock_spool(descriptor)
             written = posix.write(descriptor, line)
             if written != len(line):
                 raise OSError(f"{path}: only {written} of {len(line)} bytes were written")
-            is_safe = _is_still(path, descriptor)
+            if _is_still(path, descriptor):
+                size = posix.fstat(descriptor).st_size
+                return size - written, size
         finally:
             posix.close(descriptor)
 

@@ -13,13 +13,12 @@ import select
 import termios
 import tty
 
-from host.run.history import KEPT_BYTES
+from host.run.history import TAIL_BYTES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_TAIL_BYTES = 2 * KEPT_BYTES  # kept here: secrets are masked before the end is cut off
 _CHUNK = 64 << 10
 _LAST_MILLISECONDS = 200  # a background process may hold the pipe open after the command has ended
 _STREAMS = (1, 2)
@@ -76,7 +75,7 @@ class RecordedOutput:
         for descriptor in {*self._child_streams.values(), self._slave}:
             if descriptor >= 0:
                 posix.close(descriptor)
-        if self._master >= 0 and posix.isatty(0) and posix.tcgetpgrp(0) == posix.getpgrp():
+        if self._master >= 0 and posix.isatty(0) and _may_read_terminal():
             self._mode = termios.tcgetattr(0)
             tty.setraw(0)
             self._targets[0] = self._master
@@ -156,7 +155,7 @@ class RecordedOutput:
             return False
         if source != 0:
             self._tail += chunk
-            del self._tail[:-_TAIL_BYTES]
+            del self._tail[:-TAIL_BYTES]
         target = self._targets[source]
         try:
             while chunk:
@@ -169,6 +168,14 @@ class RecordedOutput:
                 posix.close(null)
             return False
         return True
+
+
+def _may_read_terminal() -> bool:
+    """Return whether this process may read the terminal that is its stdin."""
+    try:
+        return posix.tcgetpgrp(0) == posix.getpgrp()
+    except OSError:
+        return True  # not the terminal of this session, so it has no background jobs
 
 
 def _is_same_file(first: int, second: int) -> bool:

@@ -1,15 +1,17 @@
 """Mask the secrets of a run in its arguments and its output, before they are recorded."""
 
-from host.run.history import KEPT_BYTES
-from host.secrets import declared_secrets, is_secret, masked_line
+from host.run.caller import RUN
+from host.run.history import KEPT_BYTES, TAIL_BYTES
+from host.secrets import declared_secrets, hidden_texts, is_secret, masked_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from host.run.plan import Run
 
 MASK = "********"
+_SHORTEST_PART = 3  # characters of a secret that are masked at the beginning of a cut output
 
 
 def secret_values(run: "Run") -> set[str]:
@@ -24,7 +26,24 @@ def secret_values(run: "Run") -> set[str]:
         for assignment in assignments:
             if assignment.secret or name in declared or is_secret(name):
                 secret.add(assignment.value)
+    secret |= _secrets_of_outer_runs(run.installation.environ)
     return secret - {""}
+
+
+def _secrets_of_outer_runs(environ: "Mapping[str, str]") -> set[str]:
+    """Return the secrets that the runs around this one have set.
+
+    The script of an outer run may pass such a secret as an argument, whatever its variable's name.
+    """
+    if RUN not in environ:
+        return set()
+    from host.run.nested import outer_runs  # loaded already in a nested run
+
+    values = set()
+    for outer in outer_runs(environ):
+        secret_names = [name for name, value in outer.hashes.items() if not value]
+        values |= {environ[name] for name in secret_names if name in environ}
+    return values
 
 
 def masked_arguments(
@@ -43,7 +62,28 @@ def masked_arguments(
 def masked_output(output: bytes, secrets: "Collection[str]") -> str:
     """Return the end of an output with `********` in place of `secrets`.
 
-    Secrets are masked before the end is cut off, so that no part of one remains at the cut.
+    Secrets are masked before the end is cut off, so that no part of one remains at the cut. If
+    `output` is itself the end of a longer output, a part of a secret at its beginning is masked.
     """
-    text = masked_line(output.decode("utf-8", "replace"), secrets)
+    text = output.decode("utf-8", "replace")
+    if len(output) >= TAIL_BYTES:
+        text = _without_partial_secret(text.lstrip("\ufffd"), secrets)
+    text = masked_line(text, secrets)
     return text.encode()[-KEPT_BYTES:].decode("utf-8", "ignore")
+
+
+def _without_partial_secret(text: str, secrets: "Collection[str]") -> str:
+    """Return `text` with `********` in place of the end of a secret at its beginning."""
+    longest = max([_overlap(secret, text) for secret in hidden_texts(secrets)], default=0)
+    return MASK + text[longest:] if longest else text
+
+
+def _overlap(secret: str, text: str) -> int:
+    """Return the length of the longest end of `secret` with which `text` begins; 0 for none."""
+    beginning = text[:_SHORTEST_PART]
+    start = secret.find(beginning, 1)
+    while start > 0:
+        if text.startswith(secret[start:]):
+            return len(secret) - start
+        start = secret.find(beginning, start + 1)
+    return 0

@@ -130,21 +130,28 @@ class Spool:
         state = xdg_home(run.caller, "STATE")
         self._path = f"{history_path(state, run.installation.layout.root)}.spool"
         self._messages = messages
+        self._is_large = False
 
     def append(self, record: "StartedRun | EndedRun") -> None:
         from host.run.history import append_line
 
         try:
-            append_line(self._path, record)
+            before, after = append_line(self._path, record)
         except OSError as failure:
             what = f"the run is not recorded: {self._path}: {failure.strerror or failure}"
             self._messages.warn(what)
+        else:
+            self._is_large |= before // LARGE_SPOOL < after // LARGE_SPOOL
 
     def empty_if_large(self, run: "Run") -> None:
-        """Let a detached process move a large spool into the database, if nobody reads it."""
+        """Let a detached process move a large spool into the database, if nobody reads it.
+
+        If that is impossible, because the database is damaged, for example, the next attempt is
+        made when the spool has become larger by as much again.
+        """
+        if not self._is_large:
+            return
         try:
-            if posix.stat(self._path).st_size < LARGE_SPOOL:
-                return
             layout = run.installation.layout
             launcher = f"{layout.core_dir}/{layout.program}"
             posix.posix_spawn(
@@ -159,7 +166,7 @@ class Spool:
                 setsigmask=(),  # this process blocks all signals
             )
         except OSError:
-            pass  # the next run tries it again
+            pass  # a later run tries it again
 
 
 def started_run(run: "Run") -> "StartedRun":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sqlite3
@@ -220,6 +221,54 @@ def test_no_secret_is_recorded(install: Callable[..., Made], tmp_path: Path) -> 
     assert made.run("self", "history", "rerun", run["id"], "--yes").status == 1  # masked
 
 
+@pytest.fixture
+def keyed(install: Callable[..., Made], tmp_path: Path) -> tuple[Made, Path]:
+    """An installation with commands that print the secret in a file, and that file."""
+    key = tmp_path / "key"
+    secrets = {"DEPLOY": f"file:{key}"}
+    made = install(
+        {
+            "commands/key": script(f"cat {key}; sed -n 2p {key}", record="output", secrets=secrets),
+            "commands/many": script(
+                'for ((i = 0; i < 60; i++)); do printf %s "$DEPLOY"; done',
+                record="output",
+                secrets=secrets,
+            ),
+            "commands/outer": script('"$CLI_DIR/core/cli" inner "x-$DEPLOY"', secrets=secrets),
+            "commands/inner": script('echo "$1"', record="output"),
+        }
+    )
+    return made, key
+
+
+def test_the_lines_of_a_secret(keyed: tuple[Made, Path]) -> None:
+    made, key = keyed
+    lines = ["-----BEGIN KEY-----", "first9b1c", "second7d2e", "-----END KEY-----"]
+    key.write_text("\n".join(lines) + "\n")
+    assert made.run("key").status == 0
+    assert on_terminal(made, "key")[0] == 0  # a terminal prints CR LF
+    terminal, pipe = runs(made)
+    assert pipe["output"].splitlines() == ["********", "********"]
+    assert terminal["output"].splitlines() == ["********"] * 5
+
+
+def test_a_secret_at_the_cut(keyed: tuple[Made, Path]) -> None:
+    made, key = keyed
+    secret = "".join(chr(ord("a") + number * number % 23) for number in range(4001))
+    key.write_text(secret)
+    assert made.run("many").status == 0
+    [run] = runs(made)
+    assert set(run["output"]) == {"*"}
+
+
+def test_a_secret_of_an_outer_run(keyed: tuple[Made, Path]) -> None:
+    made, key = keyed
+    key.write_text("outer5e6f")
+    assert made.run("outer").stdout == "x-outer5e6f\n"
+    [run] = runs(made)
+    assert (run["arguments"], run["output"]) == (["x-********"], "x-********\n")
+
+
 def test_the_end_of_long_output(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("seq 100000; echo the end", record="output")})
     done = made.run("s")
@@ -306,6 +355,55 @@ def test_a_damaged_history_never_stops_a_run(
         assert len(runs(made)) == 2  # the second run waited in the spool
 
 
+def test_a_lock_on_the_spool_stops_no_run(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("echo done", record=True)})
+    made.run("s")
+    runs(made)
+    with spool(made).open("w") as file:
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert made.run("s").all == (0, "done\n", "")
+        assert len(runs(made)) == 2
+
+
+def test_lines_that_no_run_has_written(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("true", record=True)})
+    made.run("s")
+    [run] = runs(made)
+    end = {"id": run["id"], "seconds": 1, "status": 0, "signal": 0, "output": "", "hosts": []}
+    lines = [
+        "null",
+        "{}",
+        "[" * 100_000,
+        '{"id": "half',
+        json.dumps({"id": "0123456789ab", "start": "2026-01-01", "words": 5}),
+        json.dumps({**end, "status": 10**30}),
+        json.dumps({**end, "seconds": float("nan")}),
+        json.dumps({**end, "hosts": ["web1"]}),
+        json.dumps({**end, "id": 5}),
+        json.dumps({**end, "id": "only an end"}),
+    ]
+    spool(made).write_text("\n".join([*lines, "\xff\0", ""]), encoding="latin-1")
+    assert runs(made) == [run]
+    assert made.run("self", "history", "show", "only").status == 2
+
+
+def test_a_damaged_row(install: Callable[..., Made]) -> None:
+    made = install({"commands/s": script("true", record=True)})
+    made.run("s")
+    runs(made)
+    database = spool(made).with_suffix(".sqlite3")
+    for words in ("half", "5", "[5]", "[" * 100_000):
+        with sqlite3.connect(database) as connection:
+            connection.execute("UPDATE runs SET words = ?", (words,))
+        shown = made.run("self", "history")
+        assert (shown.status, shown.stdout) == (1, "")
+        assert shown.stderr.endswith(
+            f"{database}: the history cannot be used: a row is damaged;"
+            " move the file aside to begin a new history\n"
+        )
+
+
 def test_an_interrupted_import_is_repeated(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("true", record=True)})
     made.run("s")
@@ -326,7 +424,7 @@ def test_a_large_spool_is_moved_without_a_reader(install: Callable[..., Made]) -
     made.run("s")
     runs(made)
     file = spool(made)
-    file.write_bytes(b"\n" * LARGE_SPOOL)
+    file.write_bytes(b"\n" * (LARGE_SPOOL - 1))
     made.run("s")
     deadline = time.monotonic() + 30
     while file.exists() or list(file.parent.glob("*.spool.*")):
