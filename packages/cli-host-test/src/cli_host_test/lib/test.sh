@@ -136,6 +136,16 @@ _kit_quoted() {
   printf '%s\n' "${line% }"
 }
 
+# --- failures ---------------------------------------------------------------------------------
+
+# bats 1.12 and newer call this function if a command fails, such as [ "$output" = x ]. A function
+# of the user has another body than the one that bats predefines.
+if [[ $(declare -f bats::on_failure) == *$'\n    :\n'* ]]; then
+  bats::on_failure() {
+    _kit_show_calls >&2
+  }
+fi
+
 # --- assertions, with the names and meanings of bats-assert -----------------------------------
 
 # Print a failure: a title, names with values, and the calls of the fakes.
@@ -152,16 +162,23 @@ _kit_fail() {
       fi
       shift 2
     done
-    if [[ -s ${_kit_calls:-} ]]; then
-      echo 'calls of fakes, in order:'
-      # shellcheck disable=SC2119 # of all fakes
-      calls | sed 's/^/  /'
-    elif [[ -n $(ls -A "${_kit_fakes:-/dev/null}" 2>/dev/null) ]]; then
-      echo 'no fake was called'
-    fi
+    _kit_show_calls
     echo '--'
   } >&2
   return 1
+}
+
+# Print the calls of the fakes, if there are fakes, once in a test.
+_kit_show_calls() {
+  if [[ -n ${_kit_shown:-} ]]; then return; fi
+  if [[ -s ${_kit_calls:-} ]]; then
+    echo 'calls of fakes, in order:'
+    # shellcheck disable=SC2119 # of all fakes
+    calls | sed 's/^/  /'
+  elif [[ -n $(ls -A "${_kit_fakes:-/dev/null}" 2>/dev/null) ]]; then
+    echo 'no fake was called'
+  fi
+  _kit_shown=1
 }
 
 _kit_lines() {
