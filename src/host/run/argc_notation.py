@@ -68,6 +68,7 @@ class Parameter:
             self.keys["short"] = names[0]
         # Words such as `-c` alone, `-fa`, `+c` and `-X-` have no equivalent.
         is_long = long.startswith("--") and not long.endswith("-")
+        self.keys["name"] = long.rstrip("-") or long
         has_short = len(names) < 2 or (len(names[0]) == 2 and names[0][0] == "-")
         self.exact = is_long and has_short
 

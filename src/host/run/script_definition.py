@@ -65,13 +65,13 @@ class ScriptComments:
             return
         from host.run.script_tags import Tagged
 
-        tagged = Tagged(self._header.tags, name)
+        # argc's commands may also stand below the header.
+        has_commands = any(line.lstrip("#/ \t").startswith("@cmd") for line in lines)
+        tagged = Tagged(self._header.tags, name, has_commands)
         self._values |= tagged.values
         self._effective = tagged.effective
         self.words = tagged.usage
-        # argc's commands may also stand below the header.
-        has_commands = any(line.lstrip("#/ \t").startswith("@cmd") for line in lines)
-        self.is_checked = tagged.is_checked and not has_commands
+        self.is_checked = tagged.is_checked
         self.has_arguments = "args" in tagged.values
         self.ignored = tagged.ignored
 

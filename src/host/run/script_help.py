@@ -14,6 +14,7 @@ _DASHES = rb"(\[\[.*?(?:\]\]|\Z))|--\[\[.*?(?:\]\]|\Z)|--[^\n]*"
 _SLASHES = rb"(`(?:\\.|[^`\\])*`)|/\*.*?(?:\*/|\Z)|//[^\n]*"
 _SHORT = rb"""(?m)(?:^|[|(]|\bin|;;)[ \t]*(["']?)-h\1[ \t]*[|)]"""  # a pattern of `case`
 _GETOPTS = rb"""\bgetopts[ \t]+["']?([A-Za-z0-9:?]+)"""
+_ARGC_COMMAND = rb"(?m)^[ \t]*#+[ \t]*@cmd\b"  # argc prints the help of such a script
 _SLASH_LANGUAGES = ("js", "mjs", "cjs", "ts", "mts", "php", "go")
 _SLASH_INTERPRETERS = (b"node", b"deno", b"bun", b"tsx", b"php")
 
@@ -48,6 +49,8 @@ def handles_help(file: str, word: str = "--help") -> bool:
     extension = file.rpartition("/")[2].rpartition(".")[2]
     is_python = extension == "py" or re.search(rb"python|pypy|uv run", shebang)
     if is_python and re.search(_IMPORT, content):
+        return True
+    if b"--argc-eval" in content and re.search(_ARGC_COMMAND, content):
         return True
     may_be_short = word == "-h" and (b"-h" in content or b"getopts" in content)
     if b"\0" in content or not (may_be_short or b"--help" in content):

@@ -67,15 +67,19 @@ class Tagged:
     ignored     the names of the tags without one, such as "@raycast.icon"
     """
 
-    def __init__(self, tags: "Sequence[Tag]", file_name: str) -> None:
+    def __init__(self, tags: "Sequence[Tag]", file_name: str, has_commands: bool = False) -> None:
+        """Read the tags; `has_commands` is true if the script has argc's `@cmd`."""
         self.values: dict[str, Any] = {}
-        self.is_checked = True
+        self.is_checked = not has_commands
         self.usage = ""
         self.effective: list[str] = []
         self.ignored: list[str] = []
         self._word = file_name.rpartition(".")[0] or file_name
         self._title = ""
         self._arguments: dict[str, dict[str, Any]] = {}  # by name
+        # A variable of `@env NAME!` may come from the `.env` that argc itself reads, and nothing
+        # is checked for a script with commands.
+        self._checks_variables = not has_commands and not any(map(_is_dotenv, tags))
         documents = [value for dialect, _, value in tags if dialect == USAGE]
         # Another tool's summary is more exact than a line `Description:`.
         for tag in sorted(tags, key=lambda tag: tag[0] == SUB):
@@ -90,7 +94,6 @@ class Tagged:
 
     def _read(self, dialect: str, name: str, value: str) -> None:
         if (dialect, name) == (ARGC, "cmd"):
-            self.is_checked = False
             return
         key = _key_of(dialect, name)
         taken = False
@@ -173,7 +176,7 @@ class Tagged:
     def _set_required_envs(self, value: "Any", _name: str) -> bool:
         """Add a variable of argc's `@env NAME!`; only `!` has an equivalent."""
         name, mark, _ = str(value).partition("!")
-        if not mark or not is_name(name):
+        if not mark or not is_name(name) or not self._checks_variables:
             return False
         self.values.setdefault("required_envs", []).append(name)
         return True
@@ -182,7 +185,7 @@ class Tagged:
         """Read argc's `@meta require-tools` and `@meta version`."""
         key, *words = str(value).split() or [""]
         if key == "version":
-            about = {"description": "Print the version."}
+            about = {"description": "Print version"}
             self._add({"name": "--version", "short": "-V", **about})
             return True
         programs = [word for word in words if is_word(word)]
@@ -238,6 +241,12 @@ class Tagged:
             ):
                 self.ignored.append(label)
         self.effective.append(document)
+
+
+def _is_dotenv(tag: "Tag") -> bool:
+    """Return whether a tag makes argc read a `.env` file."""
+    dialect, name, value = tag
+    return (dialect, name) == (ARGC, "meta") and value.split(maxsplit=1)[:1] == ["dotenv"]
 
 
 def _key_of(dialect: str, name: str) -> str:

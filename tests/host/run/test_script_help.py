@@ -41,6 +41,13 @@ FILES = {
     "node by shebang": ("main", "#!/usr/bin/env node\nrun() // --help\n", False),
     "Lua": ("main.lua", 'if arg[1] == "--help" then end\n', True),
     "Lua's comment": ("main.lua", "run() --help\n--[[ see\n--help ]]\n", False),
+    "commands of argc": (
+        "main.sh",
+        '# @cmd Do it\nx() { :; }\neval "$(argc --argc-eval "$0")"\n',
+        True,
+    ),
+    "argc without commands": ("main.sh", '# @flag --a\neval "$(argc --argc-eval "$0")"\n', False),
+    "commands without argc": ("main.sh", "# @cmd Do it\nrun\n", False),
     "a binary": ("main", "\0ELF # --help\0", True),
 }
 

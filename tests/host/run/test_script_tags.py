@@ -63,7 +63,6 @@ ARGC = """#!/usr/bin/env bash
 
 # @meta version 1.0.0
 # @meta require-tools jq psql
-# @meta dotenv
 # @env TOKEN!  The token
 # @env STAGE=dev
 # @alias cp,copy
@@ -138,8 +137,23 @@ def test_argc(tmp_path: Path) -> None:
     tries = found.args[2]
     assert (tries.short, tries.default, tries.description) == ("-t", "3", "Retries of the copy")
     assert found.args[5].passthrough
-    assert ScriptComments(path).ignored == ["@meta dotenv", "@env"]
+    assert ScriptComments(path).ignored == ["@env"]
     assert ScriptComments(path).paragraphs == [["It is slow."]]
+
+
+# Headers of argc, and the variables that a run needs.
+VARIABLES = {
+    "required": ("# @env A!\n# @env B\n", ("A",)),
+    "argc reads a .env file": ("# @env A!\n# @meta dotenv\n", ()),
+    "a command of argc": ("# @env A!\nx() { :; }\n# @cmd Do it\n", ()),
+}
+
+
+@pytest.mark.parametrize(("header", "names"), VARIABLES.values(), ids=VARIABLES)
+def test_which_variables_of_argc_are_checked(
+    tmp_path: Path, header: str, names: tuple[str, ...]
+) -> None:
+    assert read_definition(_script(tmp_path, f"#!/bin/bash\n{header}")).required_envs == names
 
 
 # Headers whose arguments no run checks, and the arguments that pages show.
@@ -147,6 +161,7 @@ UNCHECKED = {
     "a command of argc": ("# @flag --a\n# @cmd Do it\n# @flag --b\ndo() {\n", "[--a]"),
     "@cmd below the header": ("# @flag --a\nx() { :; }\n# @cmd Do it\n", "[--a]"),
     "a short option alone": ("# @flag --a\n# @option -b <N>\n", "[--a] [-b N]"),
+    "a prefix": ("# @option -D-* <N>\n", "[-D N]..."),
     "two values": ("# @option --a <X> <Y>\n", "[--a X]"),
     "a value of a list": ("# @option --a*,[x|y]\n", "[--a A]..."),
     "an option that passes on": ("# @option --a~\n", "[--a A]"),
