@@ -361,11 +361,27 @@ def test_click_commands(cli: Cli) -> None:
 
 
 def test_arguments_that_a_comment_describes(cli: Cli) -> None:
-    """The page shows what a script says about its arguments, although no run checks them."""
+    """The page shows what a script says about its arguments, and that no run checks them."""
     script = cli.root / "commands/deploy/logs"
-    script.write_text("#!/bin/sh\n# @describe Show logs\n# @arg app! Which app\necho\n")
+    script.write_text("#!/bin/sh\n# @describe Show logs\n# @arg app!<X?> Which app\necho\n")
     script.chmod(0o755)
+    passed_on = {"name": "words...", "passthrough": True, "description": "For make"}
+    cli.command("deploy make", args=[passed_on])
     assert cli.run("docs", "build", "--output", "pages", "deploy")[0] == 0
     page = (cli.home / "pages/deploy/index.md").read_text()
     assert "\n    acme deploy logs <app>\n" in page
+    assert page.count("\nThe arguments are not checked before the script runs.\n") == 1
     assert "\n- `<app>`: Which app\n" in page
+    notes = "may be repeated; passed on unchecked, options included"
+    assert f"\n- `[words...]`: For make ({notes})\n" in page
+
+
+def test_what_runs_for_a_category_alone_and_what_is_deprecated(cli: Cli) -> None:
+    cli.category("deploy", name="Deploy", description="D", default="status")
+    cli.command("deploy app", deprecated="use deploy status", timeout="90s", exclusive=True)
+    for form, page in (("markdown", "deploy/index.md"), ("man", "acme-deploy.1")):
+        assert cli.run("docs", "build", "--output", form, "--format", form, "deploy")[0] == 0
+        assert "The default command is status." in (cli.home / form / page).read_text()
+    text = (cli.home / "markdown/deploy/index.md").read_text()
+    assert "\nDeprecated\\: use deploy status\n".replace("\\", "") in text
+    assert "\nEach run is ended after 90s.\n\nOnly one run at a time.\n" in text

@@ -91,6 +91,11 @@ ROWS: dict[str, tuple[dict[str, Any], dict[str, Any], list[str]]] = {
     "default": (_args(default="1"), _args(default="2"), [
         "breaking: a b: --n N no longer has the default 1",
         "compatible: a b: --n N now has the default 2"]),
+    "time limit": ({}, {"timeout": "5s"}, ["breaking: a b: now has the time limit 5s"]),
+    "one run at a time": ({}, {"exclusive": True}, ["breaking: a b: now excludes other runs"]),
+    "a move": ({}, {"moved_to": "c"}, ["breaking: a b: is now moved to c"]),
+    "passed on": ({"args": [{"name": "x...", "passthrough": True}]}, {"args": [{"name": "x..."}]}, [
+        "breaking: a b: [x...] no longer passes on every further word"]),
     "flag": ({"args": [{"name": "--n"}]}, _args(), [
         "breaking: a b: --n N is no longer a flag",
         "compatible: a b: --n N now takes a value",

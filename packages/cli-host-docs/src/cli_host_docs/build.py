@@ -20,36 +20,43 @@ def main(arguments: Sequence[str]) -> int:
     """Write stale files or, with `--check`, report them; return the exit status."""
     program = Program.current()
     given = program.arguments(program.find(program.words), arguments)
-    form, output, file = given["ARG_FORMAT"], given.get("ARG_OUTPUT"), given.get("ARG_INJECT")
+    form = given["ARG_FORMAT"]
+    output = given.get("ARG_OUTPUT")
+    file = given.get("ARG_INJECT")
     if not output and not file:
         raise UsageError("nothing to write; give --output DIR or --inject FILE")
     if file and form != "markdown":
         raise UsageError("--inject requires --format markdown")
     commands = _chosen(program, given)
-    wanted: dict[Path, str | None] = {}
+
+    texts: dict[Path, str | None] = {}
     if output:
-        wanted |= _pages(program, commands, form, Path(output))
+        texts |= _pages(program, commands, form, Path(output))
     if file:
-        wanted[Path(file)] = _injected(Path(file), markdown_blocks(overview(program, commands)))
-    stale = [path for path, text in wanted.items() if not _is_same(_read(path), text)]
+        texts[Path(file)] = _injected(Path(file), markdown_blocks(overview(program, commands)))
+
+    stale = [path for path, text in texts.items() if not _is_same(_read(path), text)]
     if given["ARG_CHECK"] == "true":
         if stale:
             names = ", ".join(map(str, sorted(stale)))
             raise OperationError(f"stale: {names}", "run the same command without --check")
         return 0
     for path in stale:
-        _write(path, wanted[path], Path(output or "."))
-    program.messages.line(f"files: {len(wanted)}, changed: {len(stale)}")
+        _write(path, texts[path], Path(output or "."))
+    program.messages.line(f"files: {len(texts)}, changed: {len(stale)}")
     return 0
 
 
 def _chosen(program: Program, given: dict[str, str]) -> list[Command]:
     names = [given[f"ARG_CATEGORY_{n}"] for n in range(1, int(given["ARG_CATEGORY_COUNT"]) + 1)]
     commands = visible_commands(program)
+    categories = {command.words[0] for command in commands}
     for name in names:
-        if name not in {one.words[0] for one in commands}:
+        if name not in categories:
             raise UsageError(f"{name}: there is no such category")
-    return [one for one in commands if not names or one.words[0] in names]
+    if not names:
+        return commands
+    return [command for command in commands if command.words[0] in names]
 
 
 def _pages(
@@ -61,18 +68,20 @@ def _pages(
         pages = make_man_pages(program, commands, date_of_version(program.root))
     else:
         pages = make_pages(program, commands)
-    found = [(output / path_of(page), text_of(page)) for page in pages]
-    wanted: dict[Path, str | None] = dict(found)
-    if len(wanted) < len(found):
-        paths = [path for path, _ in found]
-        twice = next(path for path in paths if paths.count(path) > 1)
-        raise OperationError(f"{twice}: two pages would have this name", "use another --format")
-    for path in wanted:
+    texts: dict[Path, str | None] = {}
+    for page in pages:
+        path = output / path_of(page)
+        if path in texts:
+            raise OperationError(f"{path}: two pages would have this name", "use another --format")
         if path.exists() and not _is_made(path):
             raise OperationError(f"{path} was not made by `docs build`", "choose another --output")
-    endings = {path.suffix for path in wanted}
-    existing = (one for one in output.rglob("*") if one.suffix in endings and one.is_file())
-    return {**{path: None for path in existing if _is_made(path)}, **wanted}
+        texts[path] = text_of(page)
+
+    endings = {path.suffix for path in texts}
+    for path in output.rglob("*"):
+        if path not in texts and path.suffix in endings and path.is_file() and _is_made(path):
+            texts[path] = None
+    return texts
 
 
 def _is_made(path: Path) -> bool:
@@ -82,10 +91,10 @@ def _is_made(path: Path) -> bool:
 
 def _injected(file: Path, text: str) -> str:
     """Return the file's content with `text` between its markers; raises OperationError."""
-    found = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", _read(file) or "", re.DOTALL)
-    if found is None:
+    parts = re.fullmatch(f"(.*{BEGIN}).*({END}.*)", _read(file) or "", re.DOTALL)
+    if parts is None:
         raise OperationError(f"{file} has no markers", f"add two lines: {BEGIN}, {END}")
-    return f"{found[1]}\n\n{text}\n{found[2]}"
+    return f"{parts[1]}\n\n{text}\n{parts[2]}"
 
 
 def _read(path: Path) -> str | None:

@@ -41,10 +41,12 @@ class _Profile(NamedTuple):
 
 def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Difference]:
     """Return the differences between two lists of commands, breaking changes first."""
-    before = {one.words: one.definition for one in old}
-    after = {one.words: one.definition for one in new}
-    aliases = {(*words[:-1], alias) for words, one in after.items() for alias in one.aliases}
-    found = []
+    before = {command.words: command.definition for command in old}
+    after = {command.words: command.definition for command in new}
+    aliases = {
+        (*words[:-1], alias) for words, definition in after.items() for alias in definition.aliases
+    }
+    found: list[Difference] = []
     for words in before.keys() | after.keys():
         changes: Iterable[Change]
         if words in before and words in after:
@@ -56,7 +58,11 @@ def differences(old: Iterable[Command], new: Iterable[Command]) -> list[Differen
         else:
             changes = [(BREAKING, "was removed")]
         found += [Difference(kind, words, what) for kind, what in changes]
-    return sorted(found, key=lambda one: (KINDS.index(one.kind), one.words, one.what))
+    return sorted(found, key=_place)
+
+
+def _place(difference: Difference) -> tuple[int, tuple[str, ...], str]:
+    return KINDS.index(difference.kind), difference.words, difference.what
 
 
 def _definition(old: Definition, new: Definition) -> Iterator[Change]:
@@ -73,12 +79,14 @@ def _definition(old: Definition, new: Definition) -> Iterator[Change]:
             kind = BREAKING if after[key].required else COMPATIBLE
             yield kind, f"{facts.label(after[key])} was added"
         else:
-            changes = [*_changes(_argument_profile(before[key]), _argument_profile(after[key]))]
-            if bool(before[key].secret) != bool(after[key].secret):
-                changes.append(
-                    (COMPATIBLE, f"is {'now' if after[key].secret else 'no longer'} secret")
-                )
-            yield from ((kind, f"{facts.label(after[key])} {what}") for kind, what in changes)
+            for kind, what in _argument(before[key], after[key]):
+                yield kind, f"{facts.label(after[key])} {what}"
+
+
+def _argument(old: Argument, new: Argument) -> Iterator[Change]:
+    yield from _changes(_argument_profile(old), _argument_profile(new))
+    if old.secret != new.secret:
+        yield COMPATIBLE, f"is {'now' if new.secret else 'no longer'} secret"
 
 
 def _other_values(old: Definition, new: Definition) -> Iterator[Change]:
@@ -96,7 +104,10 @@ def _other_values(old: Definition, new: Definition) -> Iterator[Change]:
 
 def _envs(definition: Definition) -> dict[str, str]:
     """Return the variables of the command and of the categories above it."""
-    return {name: value for one in definition.chain for name, value in one.envs.items()}
+    values: dict[str, str] = {}
+    for level in definition.chain:
+        values |= level.envs
+    return values
 
 
 def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
@@ -115,24 +126,26 @@ def _requirements(old: Definition, new: Definition) -> Iterator[Change]:
 
 def _by_key(arguments: Iterable[Argument]) -> dict[str, Argument]:
     """Map options by their names, and positional arguments by their positions."""
-    found, place = {}, 0
-    for one in arguments:
-        place += not one.option
-        found[one.name if one.option else str(place)] = one
-    return found
+    by_key = {}
+    position = 0
+    for argument in arguments:
+        if argument.option:
+            by_key[argument.name] = argument
+        else:
+            position += 1
+            by_key[str(position)] = argument
+    return by_key
 
 
 def _changes(old: _Profile, new: _Profile) -> Iterator[Change]:
-    for kind, removed in (
-        (BREAKING, old.offers - new.offers),
-        (COMPATIBLE, old.demands - new.demands),
-    ):
-        yield from ((kind, _with("no longer", phrase)) for phrase in removed)
-    for kind, added in (
-        (COMPATIBLE, new.offers - old.offers),
-        (BREAKING, new.demands - old.demands),
-    ):
-        yield from ((kind, _with("now", phrase)) for phrase in added)
+    for phrase in old.offers - new.offers:
+        yield BREAKING, _with("no longer", phrase)
+    for phrase in old.demands - new.demands:
+        yield COMPATIBLE, _with("no longer", phrase)
+    for phrase in new.offers - old.offers:
+        yield COMPATIBLE, _with("now", phrase)
+    for phrase in new.demands - old.demands:
+        yield BREAKING, _with("now", phrase)
     for key, text in new.texts.items():
         if text != old.texts[key]:
             yield TEXT, f"has a new {key}"
@@ -145,6 +158,7 @@ def _with(adverb: str, phrase: str) -> str:
 
 
 def _profile(definition: Definition) -> _Profile:
+    limits = definition.supervision
     offers = {
         "has the alias": definition.aliases,
         "runs on": definition.os or ("linux", "mac"),
@@ -161,9 +175,9 @@ def _profile(definition: Definition) -> _Profile:
         "asks for confirmation": [""] if definition.confirm else (),
         "checks its arguments": [""] if definition.args else (),
         "starts other commands": [""] if definition.starts_commands else (),
-        "has the time limit": facts.texts(facts.value_of(definition, "timeout", ())),
-        "excludes other runs": [""] if facts.value_of(definition, "exclusive", None) else (),
-        "is moved to": facts.texts(facts.value_of(definition, "moved_to", ()) or ()),
+        "has the time limit": [limits.timeout] if limits.seconds else (),
+        "excludes other runs": [""] if limits.exclusive else (),
+        "is moved to": [definition.moved_to] if definition.moved_to else (),
     }
     texts = {
         "name": definition.name,
@@ -173,33 +187,29 @@ def _profile(definition: Definition) -> _Profile:
         "list of examples": definition.examples,
         "question": definition.confirm,
         "answer to --help": definition.help,
-        "deprecation": facts.value_of(definition, "deprecated", ""),
+        "deprecation": definition.deprecated,
     }
     return _Profile(_phrases(offers), _phrases(demands), texts)
 
 
 def _argument_profile(argument: Argument) -> _Profile:
-    def own(key: str) -> tuple[str, ...]:
-        value = facts.value_of(argument, key, ())
-        return ("",) if value is True else facts.texts(value or ())
-
-    choices = facts.choices(argument)
     offers = {
         "is a flag" if argument.flag else "takes a value": [""],
-        "has the short form": own("short"),
-        "accepts": choices,
-        "may be repeated": own("repeats"),
-        "has a negated form": own("negatable"),
-        "can be set by": own("env"),
+        "has the short form": _filled(argument.short),
+        "accepts": argument.choices,
+        "may be repeated": [""] if argument.repeats else (),
+        "passes on every further word": [""] if argument.passthrough else (),
+        "has a negated form": [""] if argument.negatable else (),
+        "can be set by": _filled(argument.env),
         "has the default": facts.default(argument),
     }
     demands = {
-        "is required": own("required"),
-        "accepts only its choices": [""] if choices else (),
+        "is required": [""] if argument.required else (),
+        "accepts only its choices": [""] if argument.choices else (),
         "has the type": () if argument.type in ("", "string", "path") else [argument.type],
-        "has the pattern": own("pattern"),
-        "conflicts with": own("conflicts"),
-        "has the effect": _EFFECTS.get(facts.value_of(argument, "effects", ""), ()),
+        "has the pattern": _filled(argument.pattern),
+        "conflicts with": argument.conflicts,
+        "has the effect": _EFFECTS.get(argument.effects, ()),
     }
     texts = {
         "name": argument.bare_name,
@@ -209,5 +219,13 @@ def _argument_profile(argument: Argument) -> _Profile:
     return _Profile(_phrases(offers), _phrases(demands), texts)
 
 
+def _filled(text: str) -> list[str]:
+    return [text] if text else []
+
+
 def _phrases(values: dict[str, Any]) -> set[str]:
-    return {f"{verb} {value}".rstrip() for verb, found in values.items() for value in found}
+    """Return each verb with each of its values; with the value "", the verb stands alone."""
+    phrases = set()
+    for verb, objects in values.items():
+        phrases |= {f"{verb} {value}".rstrip() for value in objects}
+    return phrases

@@ -6,7 +6,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -15,7 +14,9 @@ from contextlib import ExitStack
 
 from cli_host_docs.compare import BREAKING, Difference, differences
 from cli_host_docs.facts import own_commands
-from host import Command, OperationError, Program, UsageError, find_program, printable
+from host import Command, OperationError, Program, UsageError, printable, supervise
+
+_SECONDS = 60.0  # for one call of git
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -29,29 +30,27 @@ def main(arguments: Sequence[str]) -> int:
     origins = ("commands", "plugin") if has_plugins else ("commands",)
     with ExitStack() as stack:
         old, new = [_commands(program, place, origins, stack) for place in places]
-        found = differences(old, new)
-    sys.stdout.write(_FORMATS[given["ARG_FORMAT"]](found))
-    return 1 if any(one.kind == BREAKING for one in found) else 0
+        changes = differences(old, new)
+    sys.stdout.write(_FORMATS[given["ARG_FORMAT"]](changes))
+    is_breaking = any(change.kind == BREAKING for change in changes)
+    return 1 if is_breaking else 0
 
 
-def _as_text(found: Sequence[Difference]) -> str:
-    return "".join(f"{printable(str(difference))}\n" for difference in found)
+def _as_text(changes: Sequence[Difference]) -> str:
+    return "".join(f"{printable(str(change))}\n" for change in changes)
 
 
-def _as_json(found: Sequence[Difference]) -> str:
-    rows = [
-        {"kind": difference.kind, "words": difference.words, "what": difference.what}
-        for difference in found
-    ]
+def _as_json(changes: Sequence[Difference]) -> str:
+    rows = [{"kind": change.kind, "words": change.words, "what": change.what} for change in changes]
     return json.dumps({"differences": rows}, indent=2) + "\n"
 
 
-def _as_github(found: Sequence[Difference]) -> str:
+def _as_github(changes: Sequence[Difference]) -> str:
     """Return workflow commands of GitHub Actions, which appear as annotations."""
     lines = []
-    for difference in found:
-        level = "error" if difference.kind == BREAKING else "notice"
-        text = printable(str(difference)).replace("%", "%25")
+    for change in changes:
+        level = "error" if change.kind == BREAKING else "notice"
+        text = printable(str(change)).replace("%", "%25")
         lines.append(f"::{level}::{text}\n")
     return "".join(lines)
 
@@ -99,17 +98,21 @@ def _opened(root: str, program: Program, stack: ExitStack) -> Program:
 
 def _check_out(root: str, ref: str, folder: str) -> None:
     """Write the installation's files from a git ref into a folder."""
-    git = find_program("git", os.environ)
-    if git is None:
-        raise OperationError(f"{ref} is not a directory, and git is not installed")
-
-    def run(*arguments: str) -> bytes:
-        done = subprocess.run([git, "-C", root, *arguments], capture_output=True, check=False)
-        if done.returncode:
-            raise UsageError(f"{ref} is neither a directory nor a git ref of {root}")
-        return done.stdout
-
-    commit = run("rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
-    packed = run("archive", "--format=tar", commit.decode().strip())  # all files below `root`
+    commit = _git(root, ref, "rev-parse", "--verify", "--end-of-options", f"{ref}^{{commit}}")
+    # All files below `root`, which may be a subdirectory of the repository.
+    packed = _git(root, ref, "archive", "--format=tar", commit.decode().strip())
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")
+
+
+def _git(root: str, ref: str, *arguments: str) -> bytes:
+    """Return what git prints about `ref`. Raises UsageError if `root` has no such ref."""
+    try:
+        ended = supervise(["git", "-C", root, *arguments], None, _SECONDS, stderr="drop")
+    except FileNotFoundError:
+        raise OperationError(f"{ref} is not a directory, and git is not installed") from None
+    if ended.limit:
+        raise OperationError(f"git {arguments[0]} {ref}: {ended.why}")
+    if ended.status:
+        raise UsageError(f"{ref} is neither a directory nor a git ref of {root}")
+    return ended.stdout

@@ -1,12 +1,8 @@
-"""Facts about a command for its documentation, from the records of the public API.
-
-Keys that cli-host does not check are in `extra`; they are shown unchanged.
-"""
+"""Facts about a command for its documentation, from the records of the public API."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from host import Argument, Command, Definition, Program
 
@@ -16,88 +12,74 @@ def visible_commands(program: Program) -> list[Command]:
 
     Commands of a project that contains the current directory are excluded.
     """
-    return [one for one in own_commands(program) if not one.definition.hidden]
+    return [command for command in own_commands(program) if not command.definition.hidden]
 
 
 def own_commands(program: Program) -> list[Command]:
     """Return the commands of the installation and its plugins, but none of a project."""
-    return [one for one in program.commands(everything=True) if one.origin != "project"]
-
-
-def value_of(record: Any, key: str, default: Any) -> Any:
-    """Return a definition's or argument's attribute `key`, or `extra[key]`, or else `default`."""
-    missing = getattr(record, "extra", {}).get(key, default)
-    value = getattr(record, key, missing)
-    return default if value is None else value
+    return [command for command in program.commands(everything=True) if command.origin != "project"]
 
 
 def usage(program: str, command: Command) -> str:
     """Return a command's usage line, such as `acme deploy <env> [--force]`."""
     definition = command.definition
-    behind = [one.usage for one in definition.shown_args]
-    if not behind and not definition.parser:
-        behind = [definition.words or "[args…]"]
-    return " ".join([program, *command.words, *behind])
+    arguments = [argument.usage for argument in definition.shown_args]
+    if not arguments and not definition.parser:
+        arguments = [definition.words or "[args…]"]
+    return " ".join([program, *command.words, *arguments])
 
 
 def label(argument: Argument) -> str:
     """Return an argument's notation, such as `-n, --count N`, `--[no-]cache` or `<files...>`."""
     if not argument.option:
         return argument.usage
-    name = argument.name
-    if value_of(argument, "negatable", False):
-        name = f"--[no-]{name.removeprefix('--')}"
-    return ", ".join(filter(None, [argument.short, f"{name} {argument.value}".rstrip()]))
-
-
-def choices(argument: Argument) -> tuple[str, ...]:
-    """Return an argument's fixed choices, or () if it has none or if a program lists them."""
-    found = argument.choices
-    return tuple(found) if isinstance(found, list | tuple) else ()
+    return f"{argument.short}, {argument.form}" if argument.short else argument.form
 
 
 def default(argument: Argument) -> tuple[str, ...]:
     """Return the default of an argument, or () if there is none or the argument is secret."""
-    hidden = argument.default is None or value_of(argument, "secret", False)
-    return () if hidden else (str(argument.default),)
+    if argument.default is None or argument.secret:
+        return ()
+    return (argument.default,)
 
 
 def explanation(argument: Argument) -> str:
     """Return an argument's description, with its constraints and its default."""
-    variable, pattern = value_of(argument, "env", ""), value_of(argument, "pattern", "")
-    conflicts = texts(value_of(argument, "conflicts", ()))
-    notes = [
-        argument.type if argument.type not in ("", "string") else "",
-        f"one of {', '.join(choices(argument))}" if choices(argument) else "",
-        f"matches {pattern}" if pattern else "",
-        "required" if argument.required and argument.option else "",
-        "may be repeated" if argument.repeats else "",
-        f"not with {', '.join(conflicts)}" if conflicts else "",
-        f"if omitted: the variable {variable}" if variable else "",
-        *(f"default: {one}" for one in default(argument)),
-        "not echoed" if value_of(argument, "secret", False) else "",
-    ]
-    described = argument.description.rstrip(".")
-    shown = "; ".join(filter(None, notes))
-    return f"{described} ({shown})" if described and shown else described or shown
+    constraints = "; ".join(_constraints(argument))
+    description = argument.description.rstrip(".")
+    if not constraints:
+        return description
+    return f"{description} ({constraints})" if description else constraints
+
+
+def _constraints(argument: Argument) -> list[str]:
+    texts = {
+        argument.type: argument.type not in ("", "string"),
+        f"one of {', '.join(argument.choices)}": argument.choices,
+        f"one of the lines that {argument.choices_from} prints": argument.choices_from,
+        f"matches {argument.pattern}": argument.pattern,
+        "required": argument.required and argument.option,
+        "may be repeated": argument.repeats,
+        "passed on unchecked, options included": argument.passthrough,
+        f"not with {', '.join(argument.conflicts)}": argument.conflicts,
+        f"the effects are then: {argument.effects}": argument.effects,
+        f"if omitted: the variable {argument.env}": argument.env,
+        f"default: {''.join(default(argument))}": default(argument),
+        "not echoed": argument.secret,
+    }
+    return [text for text, holds in texts.items() if holds]
 
 
 def variables(definition: Definition) -> dict[str, str]:
     """Return the names of a command's variables, each with a note; never a value."""
     notes = dict.fromkeys(definition.envs, "")
-    notes |= dict.fromkeys(secrets(definition), "secret")
+    notes |= dict.fromkeys(definition.secrets, "secret")
     return notes | dict.fromkeys(definition.required_envs, "must be set")
 
 
-def secrets(definition: Definition) -> tuple[str, ...]:
-    """Return the names of a command's secrets, never their references."""
-    declared = value_of(definition, "secrets", {})
-    return tuple(declared) if isinstance(declared, Mapping) else ()
-
-
-def requirements(definition: Definition) -> tuple[str, ...]:
+def requirements(definition: Definition) -> list[str]:
     """Return the programs that a command needs, such as `jq>=1.6`."""
-    return texts(value_of(definition, "requires", ()))
+    return [str(requirement) for requirement in definition.requires]
 
 
 def examples(program: str, command: Command) -> list[tuple[str, str]]:
@@ -106,18 +88,22 @@ def examples(program: str, command: Command) -> list[tuple[str, str]]:
     If a line begins with the command's last word, the program and the full command replace
     that word.
     """
-    found = []
-    for one in command.definition.examples:
-        line = one["command"]
+    rows = []
+    for example in command.definition.examples:
+        line = example["command"]
         if line.split(" ")[0] == command.words[-1]:
             line = " ".join([program, *command.words[:-1], line])
-        found.append((line, one.get("description") or ""))
-    return found
+        rows.append((line, example["description"]))
+    return rows
 
 
 def notes(definition: Definition) -> list[str]:
-    """Return sentences about the effects of a run and the supported systems."""
-    found = {
+    """Return sentences about a run: what to use instead, effects, systems and limits."""
+    is_unchecked = definition.unchecked_args and not definition.parser
+    texts = {
+        f"Has moved. This command runs in its place: {definition.moved_to}": definition.moved_to,
+        f"Deprecated: {definition.deprecated}": definition.deprecated,
+        "The arguments are not checked before the script runs.": is_unchecked,
         "Changes nothing.": definition.effects == "read",
         "May destroy something.": definition.destroys,
         f"Question before each run: {definition.confirm}": definition.confirm,
@@ -127,24 +113,23 @@ def notes(definition: Definition) -> list[str]:
         f"Runs on {_joined(definition.os)}.": definition.os,
         f"Also called {_joined(definition.aliases)}.": definition.aliases,
         "Starts other commands.": definition.starts_commands,
+        "Changes the calling shell, for example its current directory.": definition.shell,
     }
-    return [note for note, holds in found.items() if holds]
+    return [*(text for text, holds in texts.items() if holds), *_limits(definition)]
+
+
+def _limits(definition: Definition) -> list[str]:
+    """Return sentences about the keys that record and limit runs, without those of cli.json."""
+    limits = definition.supervision
+    texts = []
+    if limits.record:
+        texts.append("Each run is recorded.")
+    if limits.seconds:
+        texts.append(f"Each run is ended after {limits.timeout}.")
+    if limits.exclusive:
+        texts.append("Only one run at a time.")
+    return texts
 
 
 def _joined(names: Iterable[str]) -> str:
     return " and ".join(names)
-
-
-def texts(values: Any) -> tuple[str, ...]:
-    """Return a string, or a list of strings or programs, as a tuple of strings."""
-    if isinstance(values, str):
-        return (values,)
-    return tuple(_text(one) for one in values) if isinstance(values, Iterable) else ()
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return f"{value.get('program', '')}{value.get('version', '')}"
-    if hasattr(value, "program"):
-        return f"{value.program}{getattr(value, 'version', '')}"
-    return str(value)

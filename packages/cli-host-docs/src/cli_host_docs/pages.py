@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cli_host_docs import facts
-from host import Command, Program
+from host import Command, HostError, Program
 
 Words = tuple[str, ...]
 
@@ -54,7 +54,8 @@ Block = Heading | Paragraph | Code | Terms | Links
 class Page:
     """The page of the commands directly below the category `words`; () means the first page.
 
-    In man pages, each command has a page of its own, too.
+    In man pages, each command has a page of its own, too. `usage`, `version` (of the installation)
+    and `date` are for man pages only.
     """
 
     program: str
@@ -62,7 +63,7 @@ class Page:
     description: str
     blocks: list[Block] = field(default_factory=list)
     usage: str = ""
-    version: str = ""  # of the installation, for man pages
+    version: str = ""
     date: str = ""
 
     @property
@@ -73,42 +74,63 @@ class Page:
 def make_pages(program: Program, commands: Iterable[Command]) -> list[Page]:
     """Return the first page, then one for each category or command that has commands below it."""
     by_parent = _by_parent(commands)
-    described = _descriptions(program, by_parent)
-    defaults = {one.words: facts.value_of(one, "default", "") for one in program.categories()}
+    descriptions = _descriptions(program, by_parent)
     first = Page(program.name, (), f"Commands of {program.name}")
-    others = [Page(program.name, words, described.get(words, "")) for words in sorted(by_parent)]
-    pages = [first, *(one for one in others if one.words)]
+    parents = sorted(words for words in by_parent if words)
+    pages = [
+        first,
+        *(Page(program.name, words, descriptions.get(words, "")) for words in parents),
+    ]
+
+    runs_alone = _commands_of_categories(program)
     for page in pages:
-        if default := defaults.get(page.words):
-            page.blocks.append(Paragraph(f"The default command is {default}."))
+        alone = runs_alone.get(page.words)
+        if alone is not None:
+            page.blocks.append(_runs_alone(page, alone))
         for command in by_parent.get(page.words, ()):
             page.blocks.extend(_command(program.name, command))
+
     links = tuple((page.words, page.description) for page in pages[1:])
-    first.blocks[:0] = [Links(links)] if links else []
+    if links:
+        first.blocks.insert(0, Links(links))
     return pages
 
 
 def make_man_pages(program: Program, commands: Iterable[Command], date: str) -> list[Page]:
     """Return a page for the program, each category and each command; `date` is the version's."""
     by_parent = _by_parent(commands)
-    described = _descriptions(program, by_parent)
-    single = {one.words: one for found in by_parent.values() for one in found}
-    parents = {words[:end] for words in single for end in range(len(words))}
+    descriptions = _descriptions(program, by_parent)
+    by_words = {command.words: command for below in by_parent.values() for command in below}
+    categories = {words[:end] for words in by_words for end in range(len(words))}
+    all_words = sorted(categories | by_words.keys())
+
+    runs_alone = _commands_of_categories(program)
     pages = []
-    for words in sorted(parents | single.keys()):
+    for words in all_words:
+        command = by_words.get(words)
         line = " ".join([program.name, *words])
-        command = single.get(words)
-        description = described.get(words, "") if words else f"Commands of {program.name}"
+        description = descriptions.get(words, "") if words else f"Commands of {program.name}"
         usage = facts.usage(program.name, command) if command else f"{line} COMMAND [args…]"
         page = Page(program.name, words, description, [], usage, program.version, date)
+        alone = runs_alone.get(words)
         if command is not None:
             page.blocks.extend(_sections(program.name, command))
-        below = sorted(other for other in parents | single.keys() if other and other[:-1] == words)
+        elif alone is not None:
+            page.blocks.extend([Heading(2, "Description"), _runs_alone(page, alone)])
+        below = [other for other in all_words if other and other[:-1] == words]
         if below:
-            page.blocks.append(Heading(2, "Commands"))
-            page.blocks.append(Links(tuple((other, described.get(other, "")) for other in below)))
+            rows = tuple((other, descriptions.get(other, "")) for other in below)
+            page.blocks.extend([Heading(2, "Commands"), Links(rows)])
         pages.append(page)
     return pages
+
+
+def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
+    """Return one block that lists all commands, each with its usage and description."""
+    rows = [
+        (facts.usage(program.name, command), command.definition.description) for command in commands
+    ]
+    return [Terms(tuple(rows))]
 
 
 def _by_parent(commands: Iterable[Command]) -> dict[Words, list[Command]]:
@@ -120,17 +142,33 @@ def _by_parent(commands: Iterable[Command]) -> dict[Words, list[Command]]:
 
 def _descriptions(program: Program, by_parent: dict[Words, list[Command]]) -> dict[Words, str]:
     """Return the descriptions of all categories and commands by their words."""
-    described = {one.words: one.description for one in program.categories()}
+    descriptions = {category.words: category.description for category in program.categories()}
     for commands in by_parent.values():
-        described |= {one.words: one.definition.description for one in commands}
-    return described
+        for command in commands:
+            descriptions[command.words] = command.definition.description
+    return descriptions
 
 
-def overview(program: Program, commands: Iterable[Command]) -> list[Block]:
-    """Return one block that lists all commands, each with its usage and description."""
-    name = program.name
-    rows = tuple((facts.usage(name, one), one.definition.description) for one in commands)
-    return [Terms(rows)]
+def _commands_of_categories(program: Program) -> dict[Words, Command]:
+    """Return what runs if a category is called without further words.
+
+    This is the category's `default`, or the category itself if it has an entrypoint.
+    """
+    commands = {}
+    for category in program.categories():
+        try:
+            commands[category.words] = program.choose(category.words)[0]
+        except HostError:
+            continue  # most categories only show their listing
+    return commands
+
+
+def _runs_alone(page: Page, command: Command) -> Paragraph:
+    """Return a sentence about `command`, which runs if the page's category is called alone."""
+    if command.words == page.words:
+        usage = facts.usage(page.program, command)
+        return Paragraph(f"It runs without a further word, too: {usage}")
+    return Paragraph(f"The default command is {command.words[-1]}.")
 
 
 def _command(program: str, command: Command) -> list[Block]:
@@ -160,12 +198,16 @@ def _sections(program: str, command: Command) -> list[Block]:
 def _tables(program: str, command: Command) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     """Yield the headings and rows of the tables about a command that have a row."""
     definition = command.definition
+    arguments = [
+        (facts.label(argument), facts.explanation(argument)) for argument in definition.shown_args
+    ]
     tables: dict[str, Iterable[tuple[str, str]]] = {
-        "Arguments": [(facts.label(one), facts.explanation(one)) for one in definition.shown_args],
+        "Arguments": arguments,
         "Variables": facts.variables(definition).items(),
-        "Requirements": [(one, "") for one in facts.requirements(definition)],
+        "Requirements": [(program, "") for program in facts.requirements(definition)],
         "Examples": facts.examples(program, command),
     }
     for heading, rows in tables.items():
-        if shown := tuple(rows):
-            yield heading, shown
+        table = tuple(rows)
+        if table:
+            yield heading, table

@@ -53,11 +53,11 @@ def main(arguments: Sequence[str]) -> int:
             program.messages.line(f"the list needs {len(files) - 1} files; to write them: {hint}")
         return 0
     home = Path(os.environ.get("HOME") or "/")
-    found = [home / name for name in _ASSISTANTS if (home / name).is_dir()]
-    if not found:
+    folders = [home / name for name in _ASSISTANTS if (home / name).is_dir()]
+    if not folders:
         looked = ", ".join(f"~/{name}" for name in _ASSISTANTS)
         raise OperationError(f"none of {looked} exists", "omit --install and save the output")
-    for folder in found:
+    for folder in folders:
         _write_all(program, folder / "skills" / _name(program.name), files)
     return 0
 
@@ -77,12 +77,12 @@ def _write_all(program: Program, folder: Path, files: Mapping[str, str]) -> None
 
 def _served(program: Program) -> list[Command]:
     """Return the visible commands that run on this system and that `x-mcp` does not exclude."""
-    commands = facts.visible_commands(program)
-    return [
-        one
-        for one in commands
-        if one.definition.compatible and one.definition.extra.get("x-mcp") != "never"
-    ]
+    served = []
+    for command in facts.visible_commands(program):
+        definition = command.definition
+        if definition.compatible and definition.extra.get("x-mcp") != "never":
+            served.append(command)
+    return served
 
 
 def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
@@ -98,14 +98,14 @@ def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
         return {_INDEX: _skill(program, by_top, _lists(program, commands))}
     files = {}
     rows = []
-    for top, found in by_top.items():
+    for top, below in by_top.items():
         name = f"{_PARTS}/{top or '_commands'}.md"
         title = f"{program} {top}".rstrip()
         files[name] = "\n".join(
-            [_MADE, "", f"# {markdown_text(title)}", "", markdown_blocks(_lists(program, found))]
+            [_MADE, "", f"# {markdown_text(title)}", "", markdown_blocks(_lists(program, below))]
         )
-        words = ", ".join(sorted({command.words[-1] for command in found}))
-        rows.append((name, f"{len(found)} commands of {title}: {words[:_LONGEST_WORDS]}"))
+        words = ", ".join(sorted({command.words[-1] for command in below}))
+        rows.append((name, f"{len(below)} commands of {title}: {words[:_LONGEST_WORDS]}"))
     index: list[Block] = [
         Heading(2, "Commands"),
         Paragraph("Each file lists the commands of one category. Read it before you use one."),
@@ -117,11 +117,11 @@ def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
 def _lists(program: str, commands: Iterable[Command]) -> list[Block]:
     """Return a heading and a list of commands for each category."""
     by_category: dict[str, list[Command]] = {}
-    for one in commands:
-        by_category.setdefault(" ".join(one.words[:-1]), []).append(one)
+    for command in commands:
+        by_category.setdefault(" ".join(command.words[:-1]), []).append(command)
     blocks: list[Block] = []
-    for category, found in by_category.items():
-        rows = tuple((facts.usage(program, one), _about(one)) for one in found)
+    for category, below in by_category.items():
+        rows = tuple((facts.usage(program, command), _about(command)) for command in below)
         blocks += [Heading(2, f"{program} {category}".rstrip()), Terms(rows)]
     return blocks
 
@@ -149,17 +149,21 @@ def _skill(program: str, categories: Iterable[str], blocks: Iterable[Block]) -> 
 
 def _about(command: Command) -> str:
     definition = command.definition
-    secrets = facts.secrets(definition)  # a run resolves their references
-    needs = [name for name in definition.required_envs if name not in secrets]
-    parts = [
-        f"{definition.effects}. {definition.description.rstrip('.')}.",
-        f"It asks: {definition.confirm}" if definition.confirm else "",
-        f"Variables that must be set: {', '.join(needs)}." if needs else "",
-        f"It needs {', '.join(facts.requirements(definition))}."
-        if facts.requirements(definition)
-        else "",
-    ]
-    return " ".join(filter(None, parts))
+    parts = [f"{definition.effects}. {definition.description.rstrip('.')}."]
+    if definition.moved_to:
+        parts.append(f"It has moved; use {definition.moved_to}.")
+    if definition.deprecated:
+        parts.append(f"Deprecated: {definition.deprecated.rstrip('.')}.")
+    if definition.confirm:
+        parts.append(f"It asks: {definition.confirm}")
+    # A run resolves the references of secrets; nobody needs to set these variables.
+    needs = [name for name in definition.required_envs if name not in definition.secrets]
+    if needs:
+        parts.append(f"Variables that must be set: {', '.join(needs)}.")
+    requirements = facts.requirements(definition)
+    if requirements:
+        parts.append(f"It needs {', '.join(requirements)}.")
+    return " ".join(parts)
 
 
 def _name(program: str) -> str:

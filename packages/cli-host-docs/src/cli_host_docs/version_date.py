@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-import subprocess
 
-from host import find_program
+from host import supervise
 
 _SECONDS = 20.0
 
@@ -20,19 +19,10 @@ def date_of_version(root: str) -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     if epoch.isdecimal():
         return dt.datetime.fromtimestamp(int(epoch), dt.UTC).date().isoformat()
-    git = find_program("git", os.environ)
-    if git is None:
-        return ""
-    words = [git, "-C", root, "log", "-1", "--format=%cs", '-G"version"', "--", "core/cli.json"]
+    # -G finds the last commit that changed a line with "version".
+    words = ["git", "-C", root, "log", "-1", "--format=%cs", '-G"version"', "--", "core/cli.json"]
     try:
-        done = subprocess.run(
-            words,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    return done.stdout.strip()
+        ended = supervise(words, None, _SECONDS, stderr="drop")
+    except OSError:
+        return ""  # git is not installed
+    return "" if ended.why else ended.stdout.decode().strip()
