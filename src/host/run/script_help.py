@@ -48,9 +48,7 @@ def handles_help(file: str, word: str = "--help") -> bool:
     shebang = first if first.startswith(b"#!") else b""
     extension = file.rpartition("/")[2].rpartition(".")[2]
     is_python = extension == "py" or re.search(rb"python|pypy|uv run", shebang)
-    if is_python and re.search(_IMPORT, content):
-        return True
-    if b"--argc-eval" in content and re.search(_ARGC_COMMAND, content):
+    if (is_python and re.search(_IMPORT, content)) or _has_argc_commands(content):
         return True
     may_be_short = word == "-h" and (b"-h" in content or b"getopts" in content)
     if b"\0" in content or not (may_be_short or b"--help" in content):
@@ -67,6 +65,11 @@ def handles_help(file: str, word: str = "--help") -> bool:
     if word == "-h" and (re.search(_SHORT, code) or _in_getopts(code)):
         return True
     return b"--help" in code
+
+
+def _has_argc_commands(content: bytes) -> bool:
+    """Return whether argc runs one of the commands that the script describes with `@cmd`."""
+    return b"--argc-eval" in content and re.search(_ARGC_COMMAND, content) is not None
 
 
 def _in_getopts(code: bytes) -> bool:
