@@ -15,7 +15,7 @@ from testing.machine import NOBODY, in_mounts, needs
 
 pytestmark = [
     pytest.mark.slow,
-    pytest.mark.skipif(shutil.which("dpkg-deb") is None, reason="needs dpkg-deb"),
+    pytest.mark.skipif(shutil.which("dh") is None, reason="needs debhelper"),
 ]
 
 
