@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -23,6 +24,7 @@ pytestmark = [
     pytest.mark.skipif(not FULL, reason="fetches Debian's packages; set FULL_SWEEP=1"),
 ]
 
+DISK = "/var/tmp"
 RELEASE = "bookworm"
 IMAGE = f"docker.io/library/debian:{RELEASE}-slim"
 
@@ -42,20 +44,28 @@ PRINTED = ["Hello, Ada!", "hi Bo"]
 
 
 @pytest.fixture(scope="module")
-def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def archive() -> Iterator[Path]:
     """A root of Debian's smallest set of packages, and Python."""
     needs("mmdebstrap")
     needs_mounts()
-    archive = tmp_path_factory.mktemp("debian") / "root.tar"
-    variant = ["--variant=minbase", "--include=python3,ca-certificates"]
-    subprocess.run(["mmdebstrap", "--quiet", *variant, RELEASE, archive], check=True)
-    return archive
+    with TemporaryDirectory(dir=DISK) as folder:
+        archive = Path(folder) / "root.tar"
+        variant = ["--variant=minbase", "--include=python3,ca-certificates"]
+        subprocess.run(["mmdebstrap", "--quiet", *variant, RELEASE, archive], check=True)
+        yield archive
 
 
 @pytest.fixture
-def root(archive: Path, tmp_path: Path) -> Path:
+def area() -> Iterator[Path]:
+    """A folder on a disk: the roots and images are too large for memory."""
+    with TemporaryDirectory(dir=DISK) as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def root(archive: Path, area: Path) -> Path:
     """A fresh copy of that root, with the user `ada`, and this machine's name servers."""
-    root = tmp_path / "root"
+    root = area / "root"
     root.mkdir()
     subprocess.run(["tar", "-xf", archive, "-C", root, "--exclude=./dev/*"], check=True)
     shutil.copy("/etc/resolv.conf", root / "etc")
@@ -76,7 +86,7 @@ def in_root(root: Path, script: str) -> str:
     """
     done = subprocess.run(
         ["unshare", "-m", "-p", "-f", "chroot", root, "sh", "-c", prepared],
-        env={"HOME": "/root"},
+        env={"HOME": "/root", "PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
         check=False,
@@ -114,10 +124,10 @@ def test_the_debian_package(root: Path, environment_of_all: Path) -> None:
 
 
 @pytest.fixture
-def buildah(tmp_path: Path, archive: Path) -> Iterator[list[str]]:
+def buildah(area: Path, archive: Path) -> Iterator[list[str]]:
     """A buildah whose store has the image that the recipe starts from."""
     needs("buildah")
-    buildah = ["buildah", "--root", str(tmp_path / "store"), "--runroot", str(tmp_path / "run")]
+    buildah = ["buildah", "--root", str(area / "store"), "--runroot", str(area / "run")]
     buildah += ["--storage-driver", "vfs"]
 
     def call(*words: object) -> str:
