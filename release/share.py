@@ -20,8 +20,8 @@ from host.cli.global_options import OPTIONS
 from host.cli.listings import root_notes
 from host.cli.topics import DOCS, TOPICS, topic
 from host.run.argument_spec import explanation, term, usage_of
+from host.run.declared_commands import parse_declared
 from host.run.importing import load_reference
-from host.run.lock import parse_declared
 
 _PROJECT = Path(__file__).parents[1]
 SHARE = _PROJECT / "release" / "share"

@@ -36,20 +36,17 @@ import pluggy
 from host.hook_marker import GROUP
 from host.listing_records import Command, Listing, Terminal
 from host.records import (
-    AfterRun,
     BrokenPlugin,
     CategoryDeclaration,
     CommandDeclaration,
-    CommandTree,
     Disabled,
-    EnvSource,
     Installation,
     PluginFile,
     PluginOrder,
     PluginPackage,
-    SecretScheme,
     Watch,
 )
+from host.run.declarations import AfterRun, CommandTree, EnvSource, SecretScheme
 
 hookspec = pluggy.HookspecMarker(GROUP)
 

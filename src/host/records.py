@@ -7,7 +7,7 @@ from host.run.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import Any, Literal
+    from typing import Any
 
     from host.errors import HostError
     from host.run.definition import Definition
@@ -26,29 +26,6 @@ class Installation(Record):
     commands_dir: str
     plugins_dir: str
     config_dir: str
-
-
-class CommandTree(Record):
-    """A directory of categories, laid out like `commands/`.
-
-    path     the absolute path of the directory
-    plugin   the name of its plugin in listings, or "" for the installation's own commands
-    dev      whether its author works on it in place; listings then show `[dev]`
-    scripts  None if only folders are commands, or {} if scripts are commands, too. For scripts
-             directly in `path`, the optional key "prefix" is text to remove from their names,
-             and "split" is the text that separates words in their names.
-    under    the words of the category that contains the whole tree, or () for the root
-    root     the directory of the plugin, which contains `path`; by default, `path` itself
-    path_folders   folders in `root`, as absolute paths, that a run of each command appends to PATH
-    """
-
-    path: str
-    plugin: str = ""
-    dev: bool = False
-    scripts: Mapping[str, str] | None = None
-    under: tuple[str, ...] = ()
-    root: str = ""
-    path_folders: tuple[str, ...] = ()
 
 
 class CommandDeclaration(Record):
@@ -80,61 +57,6 @@ class CategoryDeclaration(Record):
     words: tuple[str, ...]
     name: str
     description: str = ""
-
-
-class EnvSource(Record):
-    """A source of variables for the commands whose words begin with `words`.
-
-    Plugin sources are read after settings.conf and before `.env` files. Set either `files` or
-    `provider`.
-    name       the name that `self env` shows
-    rank       from 2 (as strong as `envs`) to 4 (as weak as `.env` files); optional only for
-               built-in plugins, where it follows from `reader`
-    files      absolute paths of `.env` files
-    provider   "module:attr", called with (words, environment) in a child process; it returns
-               a dict of strings
-    words      the leading words of the commands that it serves, or () for all commands
-    reader     for built-in plugins only; leave it out
-    """
-
-    name: str
-    rank: float | None = None
-    files: tuple[str, ...] = ()
-    provider: str = ""
-    words: tuple[str, ...] = ()
-    reader: Literal["dotenv", "python", "shell", "env_files", "envs"] = "dotenv"
-
-
-class SecretScheme(Record):
-    """A reference scheme for secrets, such as `op` for `op://prod/db/password`.
-
-    scheme     the text before the colon: lower-case letters, digits, `-` and `+`
-    provider   "module:attr", called with (references, environment) in a child process. It gets
-               a list of all references with this scheme, and the command's variables. It returns
-               a dict that maps each reference to its value, or to an exception with the reason.
-               Its current directory is the folder of the definition, so relative paths start
-               there. For an entry of `env_files`, the value is either the text of a `.env` file,
-               or a dict of variables. Each value in this dict is exact: it is not expanded, and
-               quotes are part of it.
-    file_provider   optional: another "module:attr" that is called for entries of `env_files`
-    """
-
-    scheme: str
-    provider: str
-    file_provider: str = ""
-
-
-class AfterRun(Record):
-    """A function that is called after each finished run of the commands below `words`.
-
-    name       the name that messages show
-    function   "module:attr", called with a `FinishedRun` in a child process
-    words      the leading words of the commands, or () for all commands
-    """
-
-    name: str
-    function: str
-    words: tuple[str, ...] = ()
 
 
 class FinishedRun(Record):

@@ -7,7 +7,8 @@ from contextlib import suppress
 
 from builtin_plugins.administration.pages import Finding
 from host import HostError, Problem
-from host.run.command_files import FolderNode, refusal, script_word, words_of_script
+from host.run.command_files import FolderNode
+from host.run.script_names import refusal, script_word, words_of_script
 from host.run.words import WORD_RULE
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from host.run.lock import Plugin
+    from host.run.plugin import Plugin
 
 _SETUP = "setup"
 

@@ -12,6 +12,7 @@ from host.cli.session import Session
 from host.errors import HostError, SourceError
 from host.records import Variable
 from host.run.catalog import Match
+from host.run.declarations import EnvSource
 from host.run.definition import Definition
 from host.run.environment import SourceReader
 from host.run.files import read_regular
@@ -25,7 +26,6 @@ from host.run.layers import (
     Assignment,
     Layers,
 )
-from host.run.lock import Source
 from host.run.plan import Run
 from host.run.text import EMPTY, decode
 from host.secrets import declared_secrets, masked
@@ -59,18 +59,18 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
 class _Look(SourceReader):
     """Reads variables without running code: settings.conf gives only names, providers nothing."""
 
-    def read(self, source: Source) -> None:
+    def read(self, source: EnvSource) -> None:
         try:
             super().read(source)
         except HostError as error:
             self.report(error.problem)
 
-    def read_settings(self, source: Source) -> None:
+    def read_settings(self, source: EnvSource) -> None:
         for path in source.files:
             for name in settings_names(path):
                 self.offer(name, UNKNOWN, source.rank, path)
 
-    def read_provider(self, source: Source) -> None:
+    def read_provider(self, source: EnvSource) -> None:
         pass
 
 

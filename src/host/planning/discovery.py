@@ -17,7 +17,6 @@ from host.planning.lock_file import write_lock
 from host.planning.plugin_worker import PLANNING_HOOKS, PluginAnswer, query
 from host.records import (
     BrokenPlugin,
-    CommandTree,
     Disabled,
     Installation,
     PluginFile,
@@ -25,12 +24,15 @@ from host.records import (
     PluginPackage,
     Watch,
 )
+from host.run.declarations import AfterRun, CommandTree, EnvSource, SecretScheme
+from host.run.declared_commands import Declared
 from host.run.importing import program_path
 from host.run.installation import OpenInstallation
 from host.run.layers import LOAD_ORDER
 from host.run.layout import Layout
-from host.run.lock import AfterCall, Declared, Lock, Plugin, Source, Tree, stamp
+from host.run.lock import Lock, stamp
 from host.run.messages import Messages
+from host.run.plugin import Plugin
 
 _BUILTIN_HOOKS = ("find_plugins", *PLANNING_HOOKS)
 
@@ -236,7 +238,7 @@ class _Collected:
         if not plugin.ours:
             name = plugin.package if plugin.folders else plugin.name
         else:
-            name = record.plugin if isinstance(record, Tree) else ""
+            name = record.plugin if isinstance(record, CommandTree) else ""
         return self.order.get(name, len(self.order) + 1)
 
     def lock(self) -> Lock:
@@ -245,12 +247,12 @@ class _Collected:
         self.checked.sort(key=lambda placed: placed[0])
         found = []
         for place, record in self.checked:
-            if isinstance(record, (Tree, Declared)) and not _is_of_installation(record):
+            if isinstance(record, (CommandTree, Declared)) and not _is_of_installation(record):
                 record.order = 1 + places.index(place)
             found.append(record)
-        trees = [record for record in found if isinstance(record, Tree)]
+        trees = [record for record in found if isinstance(record, CommandTree)]
         declared = [record for record in found if isinstance(record, Declared)]
-        sources = [record for record in found if isinstance(record, Source)]
+        sources = [record for record in found if isinstance(record, EnvSource)]
         return Lock(
             sorted(trees, key=lambda tree: tree.order),
             declared,
@@ -258,12 +260,12 @@ class _Collected:
             self.plugins,
             self.stamps,
             self.disabled,
-            [record for record in found if isinstance(record, tuple)],
-            [record for record in found if isinstance(record, AfterCall)],
+            [record for record in found if isinstance(record, SecretScheme)],
+            [record for record in found if isinstance(record, AfterRun)],
             min((command.order for command in declared if not command.ours), default=None),
         )
 
 
-def _is_of_installation(record: Tree | Declared) -> bool:
+def _is_of_installation(record: CommandTree | Declared) -> bool:
     """Return whether a record is of the installation or this program, not of a plugin."""
     return record.ours if isinstance(record, Declared) else not record.plugin

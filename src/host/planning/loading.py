@@ -18,7 +18,7 @@ from host.errors import PluginError
 from host.hook_marker import GROUP
 from host.run.caller import is_on
 from host.run.importing import program_path
-from host.run.lock import Plugin
+from host.run.plugin import Plugin
 
 _ANYTHING = (Exception, SystemExit, GeneratorExit)  # all exceptions but the user's Ctrl-C
 _FILE_MODULES = "cli_host_directory_plugin_"  # prefix of the module names of hooks files

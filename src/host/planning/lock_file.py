@@ -49,7 +49,7 @@ def _content_of(lock: Lock, key: str) -> bytes:
         "stamps": lock.stamps,
         "trees": [one.row() for one in lock.trees],
         "sources": [one.row() for one in lock.sources],
-        "schemes": [[*one] for one in lock.schemes],
+        "schemes": [scheme.row() for scheme in lock.schemes],
         "after_runs": [call.row() for call in lock.after_runs],
         "first_declared": lock.first_declared,
     }

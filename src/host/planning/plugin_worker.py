@@ -16,7 +16,8 @@ from host.planning.loading import LoadedPlugin
 from host.records import CommandDeclaration, Installation, Watch
 from host.run.definition import is_reference
 from host.run.importing import enter_plugin, load_reference
-from host.run.lock import Plugin, stamp
+from host.run.lock import stamp
+from host.run.plugin import Plugin
 from host.run.supervise import supervise_call
 
 _HOOK_SECONDS = 10.0  # time limit for importing a plugin and its commands, and for its hooks

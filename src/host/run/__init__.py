@@ -1,8 +1,8 @@
 """The modules that a run of a command loads, which must import fast.
 
-The stages of a command: a plugin yields a `CommandTree` or `CommandDeclaration`, the lock stores it
-as `Tree` or `Declared`, a catalog opens it as `FolderNode` or `DeclaredNode`, and resolving words
-gives a `Match` with the `Definition`. Listings show it as a `Command`.
+The stages of a command: a plugin yields a `CommandTree` or a `CommandDeclaration`, which the lock
+keeps as `Declared`. A catalog opens it as `FolderNode` or `DeclaredNode`. Resolving words gives a
+`Match` with the `Definition`. Listings show it as a `Command`.
 
 The stages of an installation: `Layout` has its paths, `OpenInstallation` adds the content of
 cli.json, and `Session` (`host.cli`) adds the lock, the catalog and the terminal for everything

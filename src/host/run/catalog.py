@@ -7,9 +7,9 @@ of commands. Only this module merges trees. There are two kinds of node with the
 """
 
 from host.errors import DefinitionError, Problem
-from host.run.command_files import FolderNode, Node, root_of
+from host.run.command_files import FolderNode
+from host.run.declarations import CommandTree
 from host.run.definition import read_definition
-from host.run.lock import Tree
 from host.run.words import is_word
 
 TYPE_CHECKING = False
@@ -17,10 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import TypeAlias
 
-    from host.run.command_files import Read, UnderNode
+    from host.run.command_files import Read
+    from host.run.declared_commands import Declared, DeclaredNode
     from host.run.definition import Definition
-    from host.run.lock import Declared, Lock
+    from host.run.lock import Lock
     from host.run.projects import Project
+    from host.run.under_node import UnderNode
 
     Around = Callable[[], tuple[list[Project], list[Problem]]]
     AnyNode: TypeAlias = "FolderNode | UnderNode | DeclaredNode"
@@ -89,52 +91,6 @@ class Match:
         return tuple([one.place for one in self.shadowed])
 
 
-class DeclaredNode(Node):
-    """A command or category that a plugin declares in code; `at` has its words."""
-
-    def __init__(
-        self, tree: Tree, words: "tuple[str, ...]", declared: "Iterable[Declared]"
-    ) -> None:
-        self.tree = tree
-        self.at = words
-        self._declared = [one for one in declared if one.words[: len(words)] == words]
-
-    @property
-    def has_below(self) -> bool:
-        return bool(self.inside())
-
-    def enter(self, word: str) -> "DeclaredNode | None":
-        return self.inside().get(word)
-
-    def inside(self) -> "dict[str, DeclaredNode]":
-        depth = len(self.at)
-        below = [one for one in self._declared if one.runs and len(one.words) > depth]
-        return {
-            word: DeclaredNode(self.tree, (*self.at, word), self._declared)
-            for word in sorted({one.words[depth] for one in below})
-        }
-
-    def command(self) -> "Definition | None":
-        own = (one.definition for one in self._declared if one.runs and one.words == self.at)
-        return next(own, None)
-
-    def category(self) -> "Definition | None":
-        own = (one.definition for one in self._declared if not one.runs and one.words == self.at)
-        return next(own, None)
-
-    def holds_commands(self) -> bool:
-        return True
-
-    def above(self) -> "tuple[Definition, ...]":
-        return ()
-
-    def aliased(self, alias: str) -> str:
-        for one in self._declared:
-            if one.words[:-1] == self.at and one.runs and alias in one.definition.aliases:
-                return one.words[-1]
-        return ""
-
-
 class Catalog:
     """All trees in order of precedence: the lock's folders, its declared commands, the projects.
 
@@ -154,19 +110,21 @@ class Catalog:
 
     def _declared(self) -> "list[AnyNode]":
         """Return the root of each plugin's declared commands."""
-        linked = {one.plugin for one in self.lock.trees if one.dev}
+        from host.run.declared_commands import DeclaredNode
+
+        linked = {tree.plugin for tree in self.lock.trees if tree.dev}
         linked.update(name for name, plugin in self.lock.plugins.items() if plugin.is_linked)
-        found: dict[str, list[Declared]] = {}
-        for one in self.lock.commands:
-            found.setdefault(one.plugin, []).append(one)
-        return [
-            DeclaredNode(
-                Tree("", "" if own[0].ours else plugin, plugin in linked, order=own[0].order),
-                (),
-                own,
-            )
-            for plugin, own in found.items()
-        ]
+        by_plugin: dict[str, list[Declared]] = {}
+        for command in self.lock.commands:
+            by_plugin.setdefault(command.plugin, []).append(command)
+
+        roots: list[AnyNode] = []
+        for name, commands in by_plugin.items():
+            first = commands[0]
+            shown_name = "" if first.ours else name
+            tree = CommandTree("", shown_name, dev=name in linked, order=first.order)
+            roots.append(DeclaredNode(tree, (), commands))
+        return roots
 
     def _roots(self) -> "list[AnyNode]":
         """Return new roots of all trees of the lock in their order of precedence.
@@ -189,7 +147,16 @@ class Catalog:
 
     def _folders(self) -> "list[AnyNode]":
         """Return new root nodes for the trees in the lock; old nodes may have outdated listings."""
-        return [root_of(tree, self._read) for tree in self.lock.trees]
+        roots: list[AnyNode] = []
+        for tree in self.lock.trees:
+            root = FolderNode(tree, self._read)
+            if tree.under:
+                from host.run.under_node import placed_under
+
+                roots.append(placed_under(tree.under, root))
+            else:
+                roots.append(root)
+        return roots
 
     def find(self, words: "Sequence[str]", *, whole: bool = False) -> Match:
         """Return the match of the leading `words`; the remaining words are arguments.

@@ -1,4 +1,4 @@
-"""A tree of commands on disk, of any depth, safe against cyclic links.
+"""The nodes of a tree of commands on disk, of any depth, safe against cyclic links.
 
 The words of a command form a path, such as `root/theme/set`. The path leads to the folder of a
 category or command, or to a script, whose name may have an extension (`root/theme/set.sh`).
@@ -7,7 +7,6 @@ Scripts look for the files beside them. So the path of a node is the one that th
 would type: links to the tree are resolved, and links inside the tree stay as they are written.
 """
 
-import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
@@ -22,15 +21,16 @@ from host.run.files import (
     read_regular,
     realpath,
 )
+from host.run.script_names import EXTENSIONS, existing, refusal, words_of_script
 from host.run.words import WORD_RULE, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable
     from typing import Any
 
+    from host.run.declarations import CommandTree
     from host.run.definition import Definition
-    from host.run.lock import Tree
     from host.run.projects import Project
 
     Read = Callable[[str], Definition]
@@ -50,62 +50,6 @@ _ALIASES = (b"alias", b"\\u")  # also @alias and alias=
 # Hard links of a folder without subfolders: its name in the parent folder, and its own `.`. Reading
 # folders instead of link counts would make a listing of 10,000 commands a fifth slower.
 _NO_SUBFOLDERS = 2
-_EXTENSIONS = (  # extensions of scripts, in order of precedence
-    *("", ".awk", ".bash", ".fish", ".js", ".lua", ".mjs", ".php", ".pl", ".py", ".rb", ".sh"),
-    *(".ts", ".zsh"),
-)
-_NO_SCRIPTS = (  # documents, data and tests are not scripts, even if they are executable
-    *(".md", ".txt", ".rst", ".json", ".yaml", ".yml", ".toml", ".ini"),
-    *(".conf", ".env", ".lock", ".log"),
-    ".bats",  # the tests of a script, beside it
-)
-_NOT_FOR_BASH = (".ps1", ".bat", ".cmd", ".swift", ".applescript")  # commands only with a shebang
-
-
-def script_word(name: str) -> str:
-    """Return the word of a script from its file name, or "" if the file cannot be a script."""
-    if name.startswith((".", "_")) or name.endswith(_NO_SCRIPTS):
-        return ""
-    stem, dot, extension = name.rpartition(".")
-    return stem if f"{dot}{extension}" in _EXTENSIONS and stem else name
-
-
-def words_of_script(name: str, scripts: "Mapping[str, str]") -> list[str]:
-    """Return the words of a script from its file name, or [] if the name is invalid.
-
-    `scripts` may have "prefix", which is removed from names, and "split", which separates words.
-    """
-    word, prefix, separator = script_word(name), scripts.get("prefix", ""), scripts.get("split", "")
-    if not word.startswith(prefix):
-        return []
-    word = word.removeprefix(prefix)
-    words = word.split(separator) if separator else [word]
-    return words if all(map(is_word, words)) else []
-
-
-def refusal(path: str, root: str) -> str:
-    """Return the reason why a file in the tree at `root` cannot be a command, or "" if it can.
-
-    `root` is `FolderNode.base`.
-    """
-    try:
-        mode = posix.lstat(path).st_mode
-        if _stat.S_ISLNK(mode):
-            target = realpath(path)
-            if not target.startswith(f"{realpath(root)}/"):
-                return f"it links to {target}, which is outside this tree"
-            mode = posix.stat(path).st_mode
-        if not _stat.S_ISREG(mode):
-            return "it is not a regular file"
-        if mode & 0o111 and not path.endswith(_NOT_FOR_BASH):
-            return ""
-        with open(path, "rb", buffering=0) as file:
-            has_shebang = file.read(2) == b"#!"
-    except (OSError, ValueError) as failure:
-        return getattr(failure, "strerror", None) or str(failure)
-    if not has_shebang and mode & 0o111:
-        return "bash cannot run a file of this type, and it has no shebang"
-    return "" if has_shebang else "it is not executable and has no shebang"
 
 
 class Node:
@@ -115,7 +59,7 @@ class Node:
     below it. `problems` has the problems in the folder, and is complete once the folder is listed.
     """
 
-    tree: "Tree"
+    tree: "CommandTree"
     at: "Any"
     project: "Project | None" = None
     definition: "Definition | None" = None
@@ -132,52 +76,6 @@ class Node:
     @property
     def runnable(self) -> bool:
         return self.definition is not None and self.definition.is_command
-
-
-class UnderNode(Node):
-    """A word of the category that contains a whole tree (see `Tree.under`); no folder has it.
-
-    `root` is the tree's root, or the node of the next word.
-    """
-
-    def __init__(self, word: str, root: "UnderNode | FolderNode") -> None:
-        self.tree = root.tree
-        self.at = root.at
-        self._word = word
-        self._root = root
-
-    @property
-    def has_below(self) -> bool:
-        return self.holds_commands()
-
-    def enter(self, word: str) -> "UnderNode | FolderNode | None":
-        return self._root if word == self._word else None
-
-    def inside(self) -> "dict[str, UnderNode | FolderNode]":
-        return {self._word: self._root}
-
-    def command(self) -> "Definition | None":
-        return None
-
-    def category(self) -> "Definition | None":
-        return None
-
-    def holds_commands(self) -> bool:
-        return self._root.holds_commands()
-
-    def above(self) -> "tuple[Definition, ...]":
-        return ()
-
-    def aliased(self, alias: str) -> str:  # noqa: ARG002 - as in the other nodes
-        return ""
-
-
-def root_of(tree: "Tree", read: "Read" = read_definition) -> "UnderNode | FolderNode":
-    """Return the node that contains a tree's commands by all their words."""
-    node: UnderNode | FolderNode = FolderNode(tree, read)
-    for word in reversed(tree.under):
-        node = UnderNode(word, node)
-    return node
 
 
 class FolderNode(Node):
@@ -204,7 +102,7 @@ class FolderNode(Node):
     _scripts: "Scripts | None" = None
 
     def __init__(
-        self, tree: "Tree", read: "Read" = read_definition, project: "Project | None" = None
+        self, tree: "CommandTree", read: "Read" = read_definition, project: "Project | None" = None
     ) -> None:
         self.tree = tree
         self.at = tree.path.rstrip("/") or "/"
@@ -314,7 +212,7 @@ class FolderNode(Node):
             begin = self.tree.scripts.get("prefix", "") + word
             names = filter(lambda name: name.startswith(begin), self._listed()[1])
         else:
-            names = map(basename, _existing(join(self.at, word)))
+            names = map(basename, existing(join(self.at, word)))
         found = (*self.scripts, *(self._accepted(names) if self.is_folder else ()))
         return [(words[1:], path) for words, path in found if words[:1] == [word]]
 
@@ -392,7 +290,7 @@ class FolderNode(Node):
             return ""
         if is_file(f"{self.at}/category.json"):
             return ""
-        paths = _existing(f"{self.at}/main")
+        paths = existing(f"{self.at}/main")
         return next((path for path in paths if not refusal(path, self.base)), "")
 
     @property
@@ -468,7 +366,7 @@ class FolderNode(Node):
     def refused(self, word: str) -> "list[tuple[str, str]]":
         """Return the files `word` and `word.EXTENSION` that cannot be commands, with reasons."""
         takes = self.tree.scripts is not None and not self.owned
-        paths = [join(self.at, word + one) for one in _EXTENSIONS] if takes else []
+        paths = [join(self.at, word + one) for one in EXTENSIONS] if takes else []
         reasons = [(path, refusal(path, self.base)) for path in paths if is_file(path)]
         return [(path, reason) for path, reason in reasons if reason]
 
@@ -508,14 +406,6 @@ class FolderNode(Node):
             self.problems += (Problem(path, reason),)
             return False
         return True
-
-
-def _existing(stem: str) -> "Iterable[str]":
-    """Yield each existing path made of `stem` and a script extension, in order of precedence."""
-    for extension in _EXTENSIONS:
-        # most paths are missing; with an exception for each, `stat` would take twice as long
-        if posix.access(path := stem + extension, posix.F_OK):
-            yield path
 
 
 def _has_definition(folder: str) -> bool:

@@ -9,9 +9,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from host.run.declarations import EnvSource
     from host.run.definition import Definition
     from host.run.layers import Offers
-    from host.run.lock import Source
     from host.run.python_dotenv import Binding
 
 SIZE_LIMIT = 1024 * 1024  # bytes
@@ -26,7 +26,7 @@ _NEVER_WITH_SUDO = frozenset(
 _SPECIAL = frozenset("#\\'\"`")  # characters in a value that need the full parser
 
 
-def offer_env_files(reader: "Offers", source: "Source") -> None:
+def offer_env_files(reader: "Offers", source: "EnvSource") -> None:
     """Add the variables in the `.env` files of `source` to the run.
 
     The files are those of a plugin, or the command's `env_files`. An unreadable file of a plugin
@@ -44,7 +44,7 @@ def offer_env_files(reader: "Offers", source: "Source") -> None:
                 _offer_item(reader, source, definition, item)
 
 
-def _offer_item(reader: "Offers", source: "Source", definition: "Definition", item: str) -> None:
+def _offer_item(reader: "Offers", source: "EnvSource", definition: "Definition", item: str) -> None:
     """Add the variables in one item of `env_files`, which is a path or a reference to a secret."""
     if ":" in item:
         from host.run.secret_references import is_secret_reference, resolve_variables
@@ -72,7 +72,7 @@ def _offer_item(reader: "Offers", source: "Source", definition: "Definition", it
         raise SourceError(failure.problem.replaced(path, text)) from None
 
 
-def _offer_file(reader: "Offers", source: "Source", path: str) -> None:
+def _offer_file(reader: "Offers", source: "EnvSource", path: str) -> None:
     project = reader.definition.project
     if project is not None and not source.files:
         project.check(path)
@@ -84,7 +84,7 @@ def _offer_file(reader: "Offers", source: "Source", path: str) -> None:
 
 
 def _offer_text(
-    reader: "Offers", source: "Source", path: str, text: str, *, secret: bool = False
+    reader: "Offers", source: "EnvSource", path: str, text: str, *, secret: bool = False
 ) -> None:
     """Add the variables in the text of a `.env` file; warn about its first five problems.
 
@@ -103,7 +103,7 @@ def _offer_text(
 
 
 def _offer_mapping(
-    reader: "Offers", source: "Source", reference: str, content: "Mapping[str, str]"
+    reader: "Offers", source: "EnvSource", reference: str, content: "Mapping[str, str]"
 ) -> None:
     """Add the variables of a mapping from a provider: each value is exact and secret.
 

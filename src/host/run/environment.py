@@ -10,9 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from host.run.declarations import EnvSource
     from host.run.definition import Definition
     from host.run.installation import OpenInstallation
-    from host.run.lock import Source
     from host.run.path_folders import PathFolder
 
 REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
@@ -21,12 +21,12 @@ REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variabl
 class SourceReader(Offers):
     """Reads the sources of one command into `layers`."""
 
-    def read_all(self, sources: "Iterable[Source]") -> None:
+    def read_all(self, sources: "Iterable[EnvSource]") -> None:
         """Add the variables of `sources` to `layers`, unless the command has `"sources": false`."""
         for source in sources if self.definition.reads_sources else ():
             self.read(source)
 
-    def read(self, source: "Source") -> None:
+    def read(self, source: "EnvSource") -> None:
         """Add a source's variables to `layers` if it serves the command. Raises SourceError."""
         if not source.serves(self.words):
             return
@@ -41,7 +41,7 @@ class SourceReader(Offers):
 
             offer_env_files(self, source)
 
-    def read_settings(self, source: "Source") -> None:
+    def read_settings(self, source: "EnvSource") -> None:
         for path in source.files:
             try:
                 posix.lstat(path)
@@ -56,7 +56,7 @@ class SourceReader(Offers):
                 if before.get(name) != value:
                     self.offer(name, value.rstrip("\r"), source.rank, path)
 
-    def read_provider(self, source: "Source") -> None:
+    def read_provider(self, source: "EnvSource") -> None:
         from host.run.provider import call_provider
 
         environ = self.layers.environment()
@@ -64,7 +64,7 @@ class SourceReader(Offers):
         for name, value in found.items():
             self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 
-    def read_envs(self, source: "Source") -> None:
+    def read_envs(self, source: "EnvSource") -> None:
         for one in self.definition.chain:
             file = one.file or source.name
             for name, text in one.envs.items():

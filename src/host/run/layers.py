@@ -11,11 +11,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from host.run.declarations import SecretScheme
     from host.run.definition import Definition
     from host.run.path_folders import PathFolder
 
     Report = Callable[[Problem], None]
-    Scheme = tuple[str, str, str, str, Sequence[str]]  # a row of `Lock.schemes`
     RunChain = Callable[[Mapping[str, str], Collection[str], Sequence[str]], str]
 
 # Ranks: 1 is the highest, and the highest wins. A default in a command's script has rank 5.
@@ -149,7 +149,7 @@ class Offers(Record):
     definition: "Definition"
     layers: Layers
     report: "Report"
-    schemes: "Sequence[Scheme]" = ()
+    schemes: "Sequence[SecretScheme]" = ()
     resolves: bool = False
     may_ask: bool = False
     program: str = "cli"
@@ -179,7 +179,8 @@ class Offers(Record):
 
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a reference scheme for secrets."""
-        return scheme in BUILT_IN_SCHEMES or any(scheme == one[0] for one in self.schemes)
+        declared = [declaration.scheme for declaration in self.schemes]
+        return scheme in BUILT_IN_SCHEMES or scheme in declared
 
     def expanded(
         self,

@@ -8,10 +8,10 @@ import _stat
 import posix
 
 from host.errors import DefinitionError, Problem
+from host.run.declarations import CommandTree
 from host.run.definition import Definition
 from host.run.files import basename, dirname, join, realpath
 from host.run.json_file import Fields, read_json
-from host.run.lock import Tree
 from host.run.text import quoted
 
 TYPE_CHECKING = False
@@ -33,7 +33,7 @@ class Project:
         self.folder = join(root, f".{program}")
         self.commands_dir = f"{self.folder}/commands"
         self.file = f"{self.folder}/project.json"
-        self.tree = Tree(self.commands_dir, scripts={}, root=root)
+        self.tree = CommandTree(self.commands_dir, scripts={}, root=root)
         self.environ = environ
         self.is_named = root in environ.get(TRUST, "").split(":")
         self._definition: Definition | None = None

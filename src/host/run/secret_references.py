@@ -155,9 +155,11 @@ def _calls(
 ) -> "list[Call]":
     """Group the references into calls: one for each plugin scheme, each program and each file."""
     providers: dict[str, tuple[str, tuple[str, ...]]] = {}
-    for name, provider, _, file_provider, folders in reversed(reader.schemes):
-        is_file = ENV_FILES in references and file_provider
-        providers[name] = (file_provider if is_file else provider, tuple(folders))
+    for declared in reversed(reader.schemes):
+        provider = declared.provider
+        if ENV_FILES in references and declared.file_provider:
+            provider = declared.file_provider
+        providers[declared.scheme] = (provider, tuple(declared.folders))
     calls: dict[tuple[Any, ...], dict[str, Any]] = {}
     for key, text in references.items():
         scheme = text.partition(":")[0]

@@ -10,21 +10,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from host.run.declarations import AfterRun
     from host.run.history import EndedRun, StartedRun
-    from host.run.lock import AfterCall
     from host.run.messages import Messages
 
 _SECONDS = 5.0  # for all functions together
 
 
 def call_after_run(
-    calls: "Sequence[AfterCall]", started: "StartedRun", ended: "EndedRun", messages: "Messages"
+    calls: "Sequence[AfterRun]", started: "StartedRun", ended: "EndedRun", messages: "Messages"
 ) -> None:
     """Call each function with the `FinishedRun`, in a child process; a failure is a warning."""
     deadline = time.monotonic() + _SECONDS
     for call in calls:
 
-        def run_function(call: "AfterCall" = call) -> None:
+        def run_function(call: "AfterRun" = call) -> None:
             _signal.pthread_sigmask(
                 _signal.SIG_SETMASK, ()
             )  # the parent of a run blocks all signals

@@ -17,8 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from host.run.declarations import AfterRun
     from host.run.history import EndedRun, StartedRun
-    from host.run.lock import AfterCall
     from host.run.messages import Messages
     from host.run.plan import Run
     from host.run.process import Exec
@@ -42,7 +42,7 @@ class Demands(Record):
     output: bool
     seconds: "int | None"
     exclusive: "bool | str | None"
-    after: "Sequence[AfterCall]"
+    after: "Sequence[AfterRun]"
 
     @property
     def need_parent(self) -> bool:

@@ -19,7 +19,7 @@ from host import (
 from host.planning import discovery
 from host.run.installation import OpenInstallation, open_installation
 from host.run.layout import Layout
-from host.run.lock import Plugin
+from host.run.plugin import Plugin
 from testing.installation import Made, builder, command
 
 

@@ -11,8 +11,9 @@ import pytest
 
 from host.planning.loading import LoadedPlugin
 from host.planning.plugin_worker import PluginAnswer, query
-from host.records import CommandDeclaration, EnvSource, Installation
-from host.run.lock import Plugin
+from host.records import CommandDeclaration, Installation
+from host.run.declarations import EnvSource
+from host.run.plugin import Plugin
 from testing.installation import Made, builder, command
 
 _GOOD = """

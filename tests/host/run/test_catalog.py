@@ -6,7 +6,9 @@ import pytest
 
 from host.errors import DefinitionError
 from host.run.catalog import Catalog
-from host.run.lock import Declared, Lock, Tree
+from host.run.declarations import CommandTree
+from host.run.declared_commands import Declared
+from host.run.lock import Lock
 from testing.installation import command
 
 CATEGORY = {"name": "Category", "description": "About"}
@@ -22,7 +24,7 @@ def tree(tmp_path):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(json.dumps(content) if isinstance(content, dict) else content)
         (tmp_path / name).mkdir(exist_ok=True)
-        return Tree(str(tmp_path / name), "" if name == "commands" else name)
+        return CommandTree(str(tmp_path / name), "" if name == "commands" else name)
 
     return make
 

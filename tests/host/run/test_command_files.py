@@ -8,7 +8,8 @@ import pytest
 
 from host.run.catalog import Catalog
 from host.run.command_files import FolderNode
-from host.run.lock import Lock, Tree
+from host.run.declarations import CommandTree
+from host.run.lock import Lock
 from testing.installation import command
 
 
@@ -28,7 +29,7 @@ def folder(tmp_path):
 
 def node_at(root, *words):
     """Return the node that words lead to in the tree at `root`."""
-    node = FolderNode(Tree(str(root)))
+    node = FolderNode(CommandTree(str(root)))
     for word in words:
         node = node.enter(word)
     return node
@@ -42,7 +43,7 @@ def test_links_are_followed_once(folder):
     (top / "elsewhere" / "more").symlink_to(top)
     assert [*node_at(commands).inside()] == ["a", "linked"]
     assert [*node_at(commands, "linked").inside()] == ["y", "z"]
-    catalog = Catalog(Lock([Tree(str(commands))]))
+    catalog = Catalog(Lock([CommandTree(str(commands))]))
     assert catalog.find(["linked", "y"]).kind == "command"
     assert catalog.find(["linked", "more"]).words == ("linked",)
     assert catalog.find(["a", "self", "x"]).kind == "unknown"
@@ -64,7 +65,7 @@ def test_a_link_to_a_directory_that_the_tree_lies_in_is_left_out(folder, target)
 def test_a_link_to_a_category_beside_it_counts(folder):
     commands = folder("commands/a/x") / "commands"
     (commands / "b").symlink_to("a")
-    assert Catalog(Lock([Tree(str(commands))])).find(["b", "x"]).words == ("b", "x")
+    assert Catalog(Lock([CommandTree(str(commands))])).find(["b", "x"]).words == ("b", "x")
     (commands / "a" / "loop").symlink_to("..")
     assert [*node_at(commands, "a").inside()] == ["x"]
 
@@ -109,7 +110,7 @@ def test_a_folder_that_cannot_be_read_is_a_problem_of_the_one_above(folder):
     loop = commands / "b" / "loop"
     loop.parent.mkdir()
     loop.symlink_to("..")
-    catalog = Catalog(Lock([Tree(str(commands))]))
+    catalog = Catalog(Lock([CommandTree(str(commands))]))
     _, problems = catalog.children(catalog.find([]))
     assert [one.path for one in problems] == [str(loop)]
 
@@ -119,7 +120,7 @@ def test_links_in_the_folder_of_a_command_are_not_followed(folder, beside):
     top = folder("commands/a/x", "elsewhere/z", *beside)
     commands = top / "commands"
     (commands / "a" / "x" / "z").symlink_to(top / "elsewhere" / "z")
-    catalog = Catalog(Lock([Tree(str(commands))]))
+    catalog = Catalog(Lock([CommandTree(str(commands))]))
     found = catalog.find(["a", "x", "z"])
     assert (found.kind, found.words) == ("command", ("a", "x"))
     below = [one.words for one in catalog.children(catalog.find(["a", "x"]))[0]]

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from host.errors import DefinitionError, InstallationError, Problem
+from host.run.declared_commands import parse_declared
 from host.run.definition import (
     SYSTEM_OS,
     SYSTEMS,
@@ -20,7 +21,6 @@ from host.run.definition import (
 from host.run.files import read_regular
 from host.run.installation import read_config
 from host.run.json_file import parse_json, read_json
-from host.run.lock import parse_declared
 from host.run.suggestions import unknown_names
 from testing.growth import grows_in_proportion
 from testing.installation import command

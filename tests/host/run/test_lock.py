@@ -7,19 +7,12 @@ import shutil
 import pytest
 
 from host.planning.lock_file import write_lock
+from host.run.declarations import CommandTree, EnvSource
+from host.run.declared_commands import Declared
 from host.run.installation import open_installation
 from host.run.layout import Layout
-from host.run.lock import (
-    FORMAT,
-    Declared,
-    Lock,
-    Plugin,
-    Source,
-    Tree,
-    checksum,
-    read_lock,
-    stamp,
-)
+from host.run.lock import FORMAT, Lock, checksum, read_lock, stamp
+from host.run.plugin import Plugin
 from testing.installation import command
 
 
@@ -302,9 +295,9 @@ def a_lock(**stamps: str) -> Lock:
     broken = Plugin("q")
     broken.broken = "a reason"
     return Lock(
-        [Tree("/t", "p", dev=True)],
+        [CommandTree("/t", "p", dev=True)],
         [Declared(("a", "b"), b'{"name": "B", "entrypoint": "m:f"}', "p", ours=True)],
-        [Source("s", 2.5, "dotenv", ("/f",), "", ("w",), "p")],
+        [EnvSource("s", 2.5, ("/f",), "", ("w",), plugin="p")],
         plugins={plugin.name: plugin, broken.name: broken},
         stamps=stamps,
     )

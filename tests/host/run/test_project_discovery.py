@@ -11,7 +11,8 @@ import pytest
 
 from host.errors import Problem
 from host.run.catalog import Catalog
-from host.run.lock import Lock, Tree
+from host.run.declarations import CommandTree
+from host.run.lock import Lock
 from host.run.projects import Project
 from testing.installation import Made, command
 from testing.projects import BUILD, Shop
@@ -228,7 +229,7 @@ def test_a_run_of_the_installation_looks_for_no_project(shop: Shop) -> None:
         looked.append(1)
         return [], []
 
-    catalog = Catalog(Lock([Tree(f"{shop.made.root}/commands", scripts={})]), around=around)
+    catalog = Catalog(Lock([CommandTree(f"{shop.made.root}/commands", scripts={})]), around=around)
     assert catalog.find(["own", "x"]).kind == "command"
     assert catalog.find(["team", "hello"]).kind == "command"
     assert looked == []

@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from host.errors import DefinitionError
-from host.run.command_files import FolderNode, refusal
+from host.run.command_files import FolderNode
+from host.run.declarations import CommandTree
 from host.run.definition import read_definition
-from host.run.lock import Tree
 from host.run.script_definition import ScriptComments
+from host.run.script_names import refusal
 from testing.installation import Made
 
 Install = Callable[..., Made]
@@ -50,7 +51,7 @@ def test_which_files_are_commands(
     (tmp_path / name).write_text(text)
     (tmp_path / name).chmod(mode)
     for listed in (False, True):
-        node = FolderNode(Tree(str(tmp_path), scripts={}))
+        node = FolderNode(CommandTree(str(tmp_path), scripts={}))
         words = [*node.inside()] if listed else ["db", "db.v2", "db.conf", "db.v2.swift", "db.ps1"]
         found = {one: inner.command() for one in words if (inner := node.enter(one))}
         runs = [one for one, definition in found.items() if definition and definition.entrypoint]
@@ -66,7 +67,7 @@ def test_a_link_counts_if_its_target_is_in_the_tree(tmp_path: Path) -> None:
     (root / "out").symlink_to("../outside")
     (root / "gone").symlink_to("nowhere")
     (root / "loop").symlink_to("loop")
-    inside = FolderNode(Tree(str(root), scripts={})).inside()
+    inside = FolderNode(CommandTree(str(root), scripts={})).inside()
     assert [word for word, node in inside.items() if node.command()] == ["in"]
     reason = f"it links to {tmp_path}/outside, which is outside this tree"
     assert refusal(f"{root}/out", str(root)) == reason
@@ -77,7 +78,7 @@ def test_names_in_the_root_are_split(tmp_path: Path, listed: bool) -> None:
     (tmp_path / "db").mkdir()
     for name in ("om-db-backup", "om-db", "om-theme", "other", "db/dump.sh", "db/om-x"):
         (tmp_path / name).write_text("#!/bin/sh\n")
-    root = FolderNode(Tree(str(tmp_path), scripts={"prefix": "om-", "split": "-"}))
+    root = FolderNode(CommandTree(str(tmp_path), scripts={"prefix": "om-", "split": "-"}))
     found = {}
     for words in ("db", "db backup", "db dump", "db om-x", "theme", "other", "om-theme"):
         node: FolderNode | None = root

@@ -9,9 +9,10 @@ import pytest
 
 from host.cli.variables import traced_variables
 from host.errors import SourceError
+from host.run.declarations import EnvSource
+from host.run.declared_commands import parse_declared
 from host.run.environment import SourceReader
 from host.run.layers import ENV_FILES, ENVS, SETTINGS, Layers
-from host.run.lock import Source, parse_declared
 from testing.installation import command
 from testing.processes import processes_left_with
 
@@ -88,7 +89,7 @@ def module(tmp_path, monkeypatch):
 
 def python(function, rank=SETTINGS, words=()):
     provider = f"cli_host_test_provider:{function}"
-    return Source(function, rank, "python", (), provider, words, "acme")
+    return EnvSource(function, rank, (), provider, words, "python", "acme")
 
 
 def read(*sources, system=None, **fields):
@@ -123,9 +124,9 @@ def test_the_stronger_of_two_that_say_the_same_keeps_its_rank(module, tmp_path):
     (tmp_path / "a.env").write_text("A=first\n")
     (tmp_path / "b.env").write_text("A=second\n")
     layers = read(
-        Source("a", ENV_FILES, "dotenv", [str(tmp_path / "a.env")]),
+        EnvSource("a", ENV_FILES, [str(tmp_path / "a.env")]),
         python("same", rank=3.5),
-        Source("b", ENV_FILES, "dotenv", [str(tmp_path / "b.env")]),
+        EnvSource("b", ENV_FILES, [str(tmp_path / "b.env")]),
     )
     assert layers.environment() == {"A": "first"}
     winner = traced_variables(layers)["A"]
@@ -136,8 +137,8 @@ def test_the_stronger_of_two_that_say_the_same_keeps_its_rank(module, tmp_path):
 def test_ranks_between(module, tmp_path):
     (tmp_path / "a.env").write_text("A=file\nB=file\n")
     module.answer["it"] = {"A": "provider", "B": "provider", "C": "provider"}
-    file = Source("a", ENV_FILES, "dotenv", [str(tmp_path / "a.env")])
-    own = Source("envs", ENVS, "envs")
+    file = EnvSource("a", ENV_FILES, [str(tmp_path / "a.env")])
+    own = EnvSource("envs", ENVS, reader="envs")
     for rank, expected in ((ENVS, "envs"), (SETTINGS, "envs"), (ENV_FILES, "envs")):
         layers = read(python("given", rank=rank), file, own, envs={"A": "envs"})
         assert layers.get("A") == expected
@@ -162,7 +163,7 @@ def test_bad_answers(module, answer, told):
 def test_what_cannot_be_loaded():
     for provider in ("cli_host_none:x", "host.errors:none"):
         with pytest.raises(SourceError, match=f"plugin acme: {provider}: cannot be loaded"):
-            read(Source("s", 3, "python", (), provider, (), "acme"))
+            read(EnvSource("s", 3, (), provider, (), "python", "acme"))
 
 
 @pytest.mark.parametrize(
@@ -236,4 +237,4 @@ def test_what_the_system_does_not_know(monkeypatch, tmp_path):
     gone.rmdir()
     monkeypatch.setattr(posix, "getuid", lambda: 3_999_999_999)
     text = "$PWD|$HOME|$USER|${PWD:-none}"
-    assert read(Source("envs", ENVS, "envs"), envs={"A": text}).get("A") == "|||none"
+    assert read(EnvSource("envs", ENVS, reader="envs"), envs={"A": text}).get("A") == "|||none"

@@ -19,7 +19,7 @@ from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
 from host.run.catalog import RESERVED_WORDS
-from host.run.command_files import script_word
+from host.run.script_names import script_word
 from host.run.words import WORD_RULE
 
 _LANGUAGES = ["bash", "python", "node", "sh"]

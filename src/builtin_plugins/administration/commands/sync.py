@@ -29,7 +29,7 @@ from builtin_plugins.io.files.undo import signals_blocked
 from builtin_plugins.plugins_folder.registry import local_path, read_registry, registry_path
 from host import HostError, OperationError, printable
 from host.cli.session import Session
-from host.run.lock import Tree
+from host.run.declarations import CommandTree
 
 _MOST_NAMED = 5  # changed files that are named
 
@@ -93,7 +93,7 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
         installations = (session.installation, staged.installation)
     except HostError as error:  # the commit's cli.json is invalid
         raise type(error)(relocated(error.problem, tx.files, address)) from None
-    trees = [Tree(one.commands_dir, scripts={}) for one in installations]
+    trees = [CommandTree(one.commands_dir, scripts={}) for one in installations]
     before, after = (read_commands(tree)[0] for tree in trees)
     title = f"{session.program}: {old[:12]} → {new[:12]}"
     session.show_lines(

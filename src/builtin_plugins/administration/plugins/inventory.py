@@ -10,8 +10,11 @@ from builtin_plugins.plugins_folder.registry import Entry, effective_registry
 from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
 from host.run.catalog import Catalog
+from host.run.declarations import CommandTree
+from host.run.declared_commands import Declared
 from host.run.dotenv import read_env_text
-from host.run.lock import Declared, Lock, Plugin, Tree
+from host.run.lock import Lock
+from host.run.plugin import Plugin
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 
@@ -199,7 +202,7 @@ def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     known = plugins_of(lock, entry)
     names = {one.name for one in known} if entry.is_package else {entry.name}
     paths = {path for one in known for path in one.trees}
-    trees: tuple[list[Tree], list[Tree]] = ([], [])
+    trees: tuple[list[CommandTree], list[CommandTree]] = ([], [])
     for tree in lock.trees:
         is_own = tree.path in paths or tree.plugin in names
         trees[not is_own].append(tree)

@@ -16,9 +16,10 @@ from host.hook_marker import GROUP
 from host.hookspecs import HOOKS
 from host.run.catalog import Catalog
 from host.run.command_files import FolderNode
+from host.run.declarations import CommandTree
 from host.run.files import read_regular
 from host.run.json_file import Fields, read_json
-from host.run.lock import Lock, Tree
+from host.run.lock import Lock
 
 Words = tuple[str, ...]
 
@@ -88,7 +89,7 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
     return PluginContents(plugin.entry, commands, hooks, placed, problems, tuple(ignored))
 
 
-def read_commands(*trees: Tree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
+def read_commands(*trees: CommandTree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
     """Return the commands in `trees` by their words, and the problems in invalid definitions."""
     found = contents(Catalog(Lock(list(trees))), (), deep=True)
     return {one.words: one.definition for one in found.commands}, tuple(found.problems)
@@ -134,7 +135,7 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
         files |= {root: _files_of(root, modules) for root in linked}
         for root, paths in files.items():
             trees = sorted({match[1] for one in paths if (match := _TREE.match(one))})
-            found, wrong = read_commands(*(Tree(os.path.join(root, one)) for one in trees))
+            found, wrong = read_commands(*(CommandTree(os.path.join(root, one)) for one in trees))
             commands |= found
             problems += [relocated(one, root, entry.name) for one in wrong]
             for path in paths:

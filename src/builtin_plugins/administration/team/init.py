@@ -30,9 +30,9 @@ from builtin_plugins.plugins_folder import registry
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run.caller import xdg_home
+from host.run.declarations import CommandTree
 from host.run.installation import read_config
 from host.run.layout import Layout
-from host.run.lock import Tree
 
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 
@@ -122,7 +122,7 @@ def _make(source: PluginSource, root: str, name: str, tx: Transaction, *, yes: b
     session, inside = tx.session, session_of(tx.session, tx.files, name)
     session.show_lines(f"{name} from {source.entry.source} will be created in {root}")
     commands_dir = inside.installation.commands_dir
-    commands, problems = read_commands(Tree(commands_dir, scripts={}))
+    commands, problems = read_commands(CommandTree(commands_dir, scripts={}))
     lines = command_lines({" ": commands.items()})
     session.show_lines(f"commands: {len(commands)}", *lines)
     for problem in problems:

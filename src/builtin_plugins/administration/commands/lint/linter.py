@@ -27,10 +27,11 @@ from host.cli.variables import settings_names
 from host.run.caller import FRAMEWORK_NAMES
 from host.run.catalog import RESERVED_WORDS, Catalog, reserved_problem
 from host.run.command_files import FolderNode
+from host.run.declarations import CommandTree
 from host.run.files import read_regular
 from host.run.installation import read_config
 from host.run.json_errors import offsets_of_keys, position_of_key
-from host.run.lock import Lock, Tree
+from host.run.lock import Lock
 from host.run.projects import Project
 from host.run.script_definition import ScriptComments, block_text
 from host.run.script_help import script_gets_help
@@ -99,13 +100,14 @@ class Lint:
             yield from self._plugin(read_plugin(root, Entry("", "local")))
         else:
             has_pyproject = os.path.exists(os.path.join(root, "pyproject.toml"))
-            yield from self.tree(FolderNode(Tree(root, scripts=None if has_pyproject else {})))
+            tree = CommandTree(root, scripts=None if has_pyproject else {})
+            yield from self.tree(FolderNode(tree))
 
     def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
         config = read_config(config_file)
         self.count += 1
         yield from (Finding("definition", one) for one in config.warnings)
-        commands = Tree(os.path.join(root, config.commands_dir), scripts={})
+        commands = CommandTree(os.path.join(root, config.commands_dir), scripts={})
         yield from self.tree(FolderNode(commands))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)

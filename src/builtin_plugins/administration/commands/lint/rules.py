@@ -21,11 +21,11 @@ from host import (
 )
 from host.run.caller import from_system
 from host.run.command_files import FolderNode
+from host.run.declarations import EnvSource, SecretScheme
 from host.run.definition import SYSTEMS
 from host.run.environment import SourceReader
 from host.run.files import read_regular, why_outside
 from host.run.layers import ENV_FILES, ENVS, Layers
-from host.run.lock import Source
 from host.run.path_folders import check_folders
 from host.run.programs import start_of
 from host.run.shell_file import IN_PROJECT
@@ -37,7 +37,10 @@ _SHELLCHECK_SECONDS = 600.0  # time limit for shellcheck
 _OPTIONS = ("--format=json1", "--severity=warning", "--exclude=SC2148")  # see the rule no-shebang
 _OWN_MARKS = ("x-", "_", "$")
 _WITH_DEFAULT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*):?[-=+]")
-_SOURCES = (Source("env_files", ENV_FILES, "env_files"), Source("envs", ENVS, "envs"))
+_SOURCES = (
+    EnvSource("env_files", ENV_FILES, reader="env_files"),
+    EnvSource("envs", ENVS, reader="envs"),
+)
 
 
 def keys_and_systems(definition: Definition) -> Iterator[Finding]:
@@ -90,7 +93,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
         yield Finding("variables", Problem(definition.file, what, key="sources"))
     needed = (*definition.required_envs, *(one.variable for one in definition.args))
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
-    schemes = [(text.partition(":")[0], "", "", "", ()) for text in definition.secrets.values()]
+    schemes = [SecretScheme(text.partition(":")[0], "") for text in definition.secrets.values()]
     problems: list[Problem] = []
     reader = _LintReader((), definition, layers, problems.append, schemes)
     try:

@@ -17,7 +17,7 @@ import pytest
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
 from builtin_plugins.plugins_folder.registry import Entry
 from host import UsageError
-from host.run.lock import Plugin
+from host.run.plugin import Plugin
 from testing.installation import Made, command
 from testing.plugin_sources import (
     Repository,

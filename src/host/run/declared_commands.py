@@ -1,0 +1,117 @@
+"""The commands and categories that plugins declare in code."""
+
+from host.errors import DefinitionError, Problem
+from host.run.command_files import Node
+from host.run.declarations import CommandTree
+from host.run.definition import Definition
+from host.run.json_file import Fields, parse_json
+from host.run.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any
+
+
+class Declared(Record):
+    """A command or category declared in code: its words, and its definition as JSON.
+
+    `json` is parsed when `definition` is first read. `runs` is false for a category. `order` is the
+    position of its plugin.
+    """
+
+    words: tuple[str, ...]
+    json: bytes
+    plugin: str
+    ours: bool = False
+    runs: bool = True
+    order: int = 0
+
+    _checked = None
+
+    @property
+    def definition(self) -> "Definition":
+        """The checked definition. Raises DefinitionError only while the lock is being built."""
+        if self._checked is None:
+            owner = f"plugin {self.plugin}: {' '.join(self.words)}"
+            fields = parse_json(owner, self.json)
+            self._checked = parse_declared(owner, fields, ours=self.ours)
+        return self._checked
+
+
+class DeclaredNode(Node):
+    """A command or category that a plugin declares in code; `at` has its words."""
+
+    def __init__(
+        self, tree: CommandTree, words: "tuple[str, ...]", declared: "Iterable[Declared]"
+    ) -> None:
+        self.tree = tree
+        self.at = words
+        self._declared = [one for one in declared if one.words[: len(words)] == words]
+
+    @property
+    def has_below(self) -> bool:
+        return bool(self.inside())
+
+    def enter(self, word: str) -> "DeclaredNode | None":
+        return self.inside().get(word)
+
+    def inside(self) -> "dict[str, DeclaredNode]":
+        depth = len(self.at)
+        below = [one for one in self._declared if one.runs and len(one.words) > depth]
+        return {
+            word: DeclaredNode(self.tree, (*self.at, word), self._declared)
+            for word in sorted({one.words[depth] for one in below})
+        }
+
+    def command(self) -> "Definition | None":
+        own = (one.definition for one in self._declared if one.runs and one.words == self.at)
+        return next(own, None)
+
+    def category(self) -> "Definition | None":
+        own = (one.definition for one in self._declared if not one.runs and one.words == self.at)
+        return next(own, None)
+
+    def holds_commands(self) -> bool:
+        return True
+
+    def above(self) -> "tuple[Definition, ...]":
+        return ()
+
+    def aliased(self, alias: str) -> str:
+        for one in self._declared:
+            if one.words[:-1] == self.at and one.runs and alias in one.definition.aliases:
+                return one.words[-1]
+        return ""
+
+
+def parse_declared(owner: str, fields: "Mapping[str, Any]", *, ours: bool = False) -> Definition:
+    """Return the definition that the plugin `owner` declares in code. Raises DefinitionError.
+
+    A command's `entrypoint` is a Python reference; a category has none. Arguments of built-in
+    plugins (`ours`) may have a reference as `complete`: see host.cli.completion.
+    """
+    values = dict(fields)
+    # host.planning.click_commands has made these keys from a click command; `text` is also the help
+    # text of a built-in command.
+    parser = values.pop("parser", "")
+    subcommand = values.pop("subcommand", ())
+    text = values.pop("text", "")
+    options_first = values.pop("options_first", False)
+    unchecked = values.pop("args", ()) if parser else ()
+    definition = Definition("", Fields(owner, values), ours=ours)
+    definition.parser = parser
+    definition.subcommand = tuple(subcommand)
+    definition.text = text
+    definition.options_first = options_first
+    if unchecked:
+        from host.run.argument_declarations import unchecked_arguments
+
+        definition.unchecked_args = unchecked_arguments(unchecked)
+    if definition.path:
+        expected = "only a file can name folders, which are relative to that file"
+        raise DefinitionError(Problem(owner, expected, key="path"))
+    if "entrypoint" in fields and not (definition.in_python or definition.moved_to):
+        expected = 'expected a reference "package.module:attr"'
+        raise DefinitionError(Problem(owner, expected, key="entrypoint"))
+    return definition
