@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 pytest.register_assert_rewrite("testing")  # before it is imported: a failure shows its values
+pytest_plugins = ["host.testing.pytest_plugin"]  # the fixture `install`
 
 from testing import httpserver
 from testing.applications import application
@@ -129,12 +130,6 @@ def _path(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Find no installed program under a name that tests give to theirs."""
     ours = ("acme", "acme2", "cli", "two", "zed")
     os.environ["PATH"] = path_without(ours, tmp_path_factory.mktemp("path"))
-
-
-@pytest.fixture
-def install(tmp_path: Path) -> Callable[..., Made]:
-    """Return `install(files, program="cli")`, which makes an installation of its own each time."""
-    return builder(tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import host
-from host import HostError, Record, errors, hookspecs
+from host import HostError, Record, errors, hookspecs, testing
 
 PAGE = Path(__file__).parents[1] / "interface.md"
 
@@ -39,6 +39,11 @@ def interface_page() -> Iterator[str]:
             yield from _class(name, value)
         elif inspect.isfunction(value):
             yield from _function("###", name, value)
+    yield "\n## Tests\n\nThese names are in `host.testing`.\n\n"
+    yield f"{_prose(inspect.getdoc(testing) or '')}\n"
+    for name in testing.__all__:
+        value = getattr(testing, name)
+        yield from _class(name, value) if inspect.isclass(value) else _function("###", name, value)
 
 
 def _class(name: str, value: Any) -> Iterator[str]:

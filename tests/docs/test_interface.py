@@ -7,6 +7,7 @@ import re
 import runpy
 
 import host
+import host.testing
 from testing.installation import PROJECT
 
 
@@ -16,6 +17,8 @@ def test_the_page_is_made_of_the_docstrings() -> None:
     assert "".join(made["interface_page"]()) == page, "call: python docs/site/interface.py"
     for name in host.__all__:
         assert f"\n### `{name}`\n" in page or name == "hookimpl", name
+    for name in host.testing.__all__:
+        assert f"\n### `{name}`\n" in page.partition("\n## Tests\n")[2], name
     undocumented = re.findall(r"^(#+ `.*`)\n\n```python\n(?:.+\n)+```\n\n\n", page, re.MULTILINE)
     assert undocumented == []
     assert not re.search(r"SPEC|CONTRACT", page)  # readers do not have these documents

@@ -91,6 +91,11 @@ def gitignore() -> Path:
     return Path(templates.__file__).parent / "installation/.gitignore.txt"
 
 
+def shipped_library() -> Path:
+    """Return the shipped directory of the shell library."""
+    return _skeleton() / "core" / "lib"
+
+
 def _skeleton() -> Path:
     """Return the directory of the shipped files: one in the package, or a checkout's root."""
     packages = Path(host.__file__).parent
