@@ -9,10 +9,11 @@ from host.run.text import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import NoReturn
 
 
+_MOST_DESCRIPTORS = 1 << 16  # the usual limit of a process is lower
 _REMEDIES = {  # error names, because importing `errno` takes half a percent of a run's time
     "E2BIG": "unset large variables, or give fewer arguments",
     "EACCES": "check its permissions, and that its file system is not mounted noexec",
@@ -47,6 +48,16 @@ def reserve_standard_descriptors() -> None:
         except OSError:
             descriptor = posix.open("/", flags)
     posix.close(descriptor)
+
+
+def close_all_but(kept: "Iterable[int]") -> None:
+    """Close all descriptors above 2 that are not in `kept`."""
+    first = 3
+    for descriptor in sorted(kept):
+        if descriptor >= first:
+            posix.closerange(first, descriptor)
+            first = descriptor + 1
+    posix.closerange(first, _MOST_DESCRIPTORS)
 
 
 def restore_signals() -> None:

@@ -4,6 +4,9 @@ A stream that is a terminal becomes a terminal again: the command gets a pseudo-
 size, in a session of its own, as with `script` of util-linux. A stream that is a pipe or a file
 becomes a pipe. If stdout and stderr are the same file, they stay one, so that their lines keep
 their order.
+
+Somebody who reads the output must see its end when the command closes its stdout, even if the
+command goes on, and must not see it while a process in the background can still write.
 """
 
 import _thread
@@ -14,6 +17,7 @@ import termios
 import tty
 
 from host.run.history import TAIL_BYTES
+from host.run.process import close_all_but
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,8 +32,11 @@ class RecordedOutput:
     """The streams of one run. The parent makes it, then forks.
 
     In the child, `become_streams` replaces stdin, stdout and stderr. In the parent, `start` begins
-    to copy in a thread; `finish` ends it and returns the last bytes of the output.
+    to copy in a thread; `finish` ends it and returns the last bytes of the output. Then `failure`
+    says why a part of the output could not be written, or is "".
     """
+
+    failure = ""
 
     def __init__(self) -> None:
         self._tail = bytearray()
@@ -40,15 +47,17 @@ class RecordedOutput:
         self._slave = -1
         self._mode: list[Any] | None = None  # of the caller's terminal
         self._done = _thread.allocate_lock()
-        terminals = [stream for stream in _STREAMS if posix.isatty(stream)]
+        streams = [stream for stream in _STREAMS if _is_writable(stream)]
+        terminals = [stream for stream in streams if posix.isatty(stream)]
         if terminals:
             self._open_terminal(terminals)
-        pipes = [stream for stream in _STREAMS if stream not in terminals]
+        pipes = [stream for stream in streams if stream not in terminals]
         if len(pipes) == len(_STREAMS) and _is_same_file(*_STREAMS):
             self._open_pipe(pipes)
         else:
             for stream in pipes:
                 self._open_pipe([stream])
+        self._pending = {source for source in self._targets if source != 0}
         self._stop_reading, self._stop_writing = posix.pipe()
         self._parent_ends |= {self._stop_reading, self._stop_writing}
 
@@ -98,6 +107,8 @@ class RecordedOutput:
         self._done.acquire()
         if self._mode is not None:
             termios.tcsetattr(0, termios.TCSADRAIN, self._mode)
+        if self._pending:
+            self._go_on_copying()
         for descriptor in self._parent_ends:
             posix.close(descriptor)
         return bytes(self._tail)
@@ -129,9 +140,8 @@ class RecordedOutput:
             poll = select.poll()
             for descriptor in (*self._targets, self._stop_reading):
                 poll.register(descriptor, select.POLLIN)
-            pending = {descriptor for descriptor in self._targets if descriptor != 0}
             patience: int | None = None
-            while pending:
+            while self._pending:
                 ready = poll.poll(patience)
                 if not ready:
                     return
@@ -141,12 +151,13 @@ class RecordedOutput:
                         poll.unregister(descriptor)
                     elif not self._copy_chunk(descriptor):
                         poll.unregister(descriptor)
-                        pending.discard(descriptor)
+                        self._pending.discard(descriptor)
+                        self._close_stdout_if_unused()
         finally:
             self._done.release()
 
     def _copy_chunk(self, source: int) -> bool:
-        """Copy what can be read; return False if the source has ended or nobody reads its copy."""
+        """Copy what can be read; return False if the source has ended or its copy cannot go on."""
         try:
             chunk = posix.read(source, _CHUNK)
         except OSError:
@@ -156,11 +167,11 @@ class RecordedOutput:
         if source != 0:
             self._tail += chunk
             del self._tail[:-TAIL_BYTES]
-        target = self._targets[source]
         try:
-            while chunk:
-                chunk = chunk[posix.write(target, chunk) :]
-        except OSError:
+            _write_all(self._targets[source], chunk)
+        except OSError as failure:
+            if not isinstance(failure, BrokenPipeError):  # whoever reads may end at any time
+                self.failure = failure.strerror or str(failure)
             if source not in (0, self._master):
                 # The command's next write gets SIGPIPE, as without the copy.
                 null = posix.open("/dev/null", posix.O_RDONLY | posix.O_CLOEXEC)
@@ -168,6 +179,58 @@ class RecordedOutput:
                 posix.close(null)
             return False
         return True
+
+    def _close_stdout_if_unused(self) -> None:
+        """Close stdout if nothing is copied to it any more; stderr stays, for messages."""
+        if 1 not in [self._targets[source] for source in self._pending]:
+            null = posix.open("/dev/null", posix.O_RDWR | posix.O_CLOEXEC)
+            posix.dup2(null, 1)
+            posix.close(null)
+
+    def _go_on_copying(self) -> None:
+        """Copy for the processes that the command has left in the background, in another process.
+
+        The history has nothing of what they write from here on.
+        """
+        if posix.fork():
+            return
+        try:
+            posix.setsid()
+            null = posix.open("/dev/null", posix.O_RDWR)
+            needed = {self._targets[source] for source in self._pending}
+            for stream in {0, *_STREAMS} - needed:
+                posix.dup2(null, stream)
+            close_all_but(self._pending)
+            poll = select.poll()
+            for source in self._pending:
+                poll.register(source, select.POLLIN)
+            while self._pending:
+                for source, _ in poll.poll():
+                    if not self._copy_chunk(source):
+                        poll.unregister(source)
+                        self._pending.discard(source)
+                        self._close_stdout_if_unused()
+        finally:
+            posix._exit(0)  # noqa: SLF001 - nothing of the parent may run in this process
+
+
+def _write_all(target: int, chunk: bytes) -> None:
+    """Write all of `chunk`. Raises OSError."""
+    while chunk:
+        try:
+            chunk = chunk[posix.write(target, chunk) :]
+        except BlockingIOError:  # another program has made the stream non-blocking
+            poll = select.poll()
+            poll.register(target, select.POLLOUT)
+            poll.poll()
+
+
+def _is_writable(stream: int) -> bool:
+    """Return whether a stream is open for writing; one that the caller closed is not."""
+    try:
+        return bool(fcntl.fcntl(stream, fcntl.F_GETFL) & (posix.O_WRONLY | posix.O_RDWR))
+    except OSError:
+        return False
 
 
 def _may_read_terminal() -> bool:
@@ -180,7 +243,8 @@ def _may_read_terminal() -> bool:
 
 def _is_same_file(first: int, second: int) -> bool:
     try:
-        one, other = posix.fstat(first), posix.fstat(second)
+        status = posix.fstat(first)
+        other = posix.fstat(second)
     except OSError:
         return False
-    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+    return (status.st_dev, status.st_ino) == (other.st_dev, other.st_ino)

@@ -17,7 +17,7 @@ import posix
 import time
 
 from host.errors import HostError
-from host.run.process import Exec, exec_now, send_signal, start_error
+from host.run.process import Exec, close_all_but, exec_now, send_signal, start_error
 from host.run.record import Record
 
 TYPE_CHECKING = False
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 TIMED_OUT = 124  # the exit status of a run that its time limit ended, as GNU timeout has it
 
 _WATCHER_NAME = "cli-host-watch"  # at most 15 characters
-_MOST_DESCRIPTORS = 1 << 16  # closed in the watcher; the usual limit of a process is lower
 _IS_TOLD_WHY = hasattr(_signal, "sigwaitinfo")  # macOS lacks it
 _OF_ONE_SESSION = frozenset(  # for a command with a session of its own, they mean nothing
     [_signal.SIGTSTP, _signal.SIGTTIN, _signal.SIGTTOU, _signal.SIGCONT, _signal.SIGWINCH]
@@ -121,10 +120,10 @@ class WatchedRun:
             command.begin(self._replacement.path)
             if output is None:
                 _let_go_of_streams()
-                _close_all_but({*self._kept, *watcher.descriptors})
+                close_all_but({*self._kept, *watcher.descriptors})
             else:
                 output.start()
-                _close_all_but({*self._kept, *watcher.descriptors, *output.descriptors})
+                close_all_but({*self._kept, *watcher.descriptors, *output.descriptors})
             deadline = None if self._limit is None else began + self._limit
             status, timed_out = _wait(command.process, deadline, watcher, output)
         except HostError:
@@ -232,16 +231,6 @@ def _let_go_of_streams() -> None:
     posix.dup2(null, 0)
     posix.dup2(null, 1)
     posix.close(null)
-
-
-def _close_all_but(kept: "Collection[int]") -> None:
-    """Close all descriptors above 2 that are not in `kept`, for the same reason."""
-    first = 3
-    for descriptor in sorted(kept):
-        if descriptor >= first:
-            posix.closerange(first, descriptor)
-            first = descriptor + 1
-    posix.closerange(first, _MOST_DESCRIPTORS)
 
 
 def _wait(
@@ -397,7 +386,8 @@ class Watcher:
             _rename_process(_WATCHER_NAME)
             posix.dup2(reading, 0)
             posix.dup2(descriptor, 1)
-            posix.closerange(2, _MOST_DESCRIPTORS)
+            posix.close(2)
+            close_all_but(())
             posix.read(0, 1)  # ends when the parent does, because nobody ever writes
             _signal.pidfd_send_signal(1, 0)  # fails if it has ended
             started = freeze(command)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from host.run.messages import Messages
     from host.run.plan import Run
     from host.run.process import Exec
+    from host.run.recorded_output import RecordedOutput
     from host.run.watched_run import CommandEnding
 
 
@@ -79,13 +80,7 @@ def start_supervised(
     """
     descriptor = _take_lock(run, demands, messages)
     if not demands.need_parent:
-        from host.run.process import execute
-
-        if descriptor is not None:
-            from host.run.exclusive import inheritable
-
-            inheritable(descriptor)
-        raise execute(replacement)
+        raise _start_with_lock(replacement, descriptor)
     from host.run.watched_run import WatchedRun
 
     spool = Spool(run, messages) if demands.record else None
@@ -107,9 +102,7 @@ def start_supervised(
         if spool:
             spool.append(_ended(started, _not_started(error.status), run))
         raise
-    if ending.timed_out:
-        limit = run.supervision.timeout
-        messages.error(f"{' '.join(run.words)}: ended by its time limit of {limit}")
+    ending = _reported(ending, run, output, messages)
     ended = _ended(started, ending, run)
     if spool:
         spool.append(ended)
@@ -119,6 +112,30 @@ def start_supervised(
 
         call_after_run(demands.after, started, ended, messages)
     return watched.leave(ending)
+
+
+def _start_with_lock(replacement: "Exec", descriptor: int | None) -> HostError:
+    """Replace this process with the command, which inherits the lock; return the error if any."""
+    from host.run.process import execute
+
+    if descriptor is not None:
+        from host.run.exclusive import inheritable
+
+        inheritable(descriptor)
+    return execute(replacement)
+
+
+def _reported(
+    ending: "CommandEnding", run: "Run", output: "RecordedOutput | None", messages: "Messages"
+) -> "CommandEnding":
+    """Print why the run failed if its command cannot know; return the ending with its status."""
+    called = " ".join(run.words)
+    if output is not None and output.failure:
+        messages.error(f"{called}: its output could not be written: {output.failure}")
+        ending = ending.replaced(status=ending.status or HostError.status)
+    if ending.timed_out:
+        messages.error(f"{called}: ended by its time limit of {run.supervision.timeout}")
+    return ending
 
 
 class Spool:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from testing.installation import Made
+from testing.installation import CLI, Made
 from testing.interactive import typed
 from testing.machine import needs
 from testing.processes import processes_left_with
@@ -21,6 +21,8 @@ RECORDED = {"CLI_RECORD": "1"}
 _PYTHON = sys.executable
 
 _WAIT = "cat <&${COPROC[0]}; wait $pid"
+_FOREVER = "while :; do sleep 0.05; done"
+_SUDO = "sudo -n -u nobody"  # with `use_pty`, the default of Debian, it is a terminal of its own
 _COPROC = "coproc $RUN; pid=$COPROC_PID; read -u ${COPROC[0]} x"
 
 # Each situation: a bash script, and a shell line in which "$RUN" starts it.
@@ -40,10 +42,16 @@ SITUATIONS = {
     "stdin is closed": ("[ -e /proc/self/fd/0 ] && readlink /proc/self/fd/0", "$RUN <&-"),
     "stdout is closed": ("echo lost || echo cannot >&2", "$RUN >&-"),
     "stdout is full": ("echo lost; echo status $? >&2", "$RUN > /dev/full"),
-    "stdout and stderr": ("echo out; echo err >&2", "{ $RUN 2>&3 | tr a-z A-Z; } 3>&1"),
+    "stdout and stderr": ("echo out; echo err >&2", "{ $RUN 2>&3 | tr a-z A-Z; } 3>&1 | sort"),
     "the reader ends first": ("yes; echo $? >&2", "$RUN | head -2; echo ${PIPESTATUS[0]}"),
     "SIGPIPE kills": ("exec yes", "$RUN | head -1; echo ${PIPESTATUS[0]}"),
-    "much output": ("head -c 5000000 /dev/zero", "$RUN | wc -c"),
+    "much output": ("head -c 100000000 /dev/zero", "$RUN | wc -c"),
+    "sudo": (f"{_SUDO} id -un; {_SUDO} false; echo $?", "$RUN"),
+    "sudo, killed by TERM": (f"exec {_SUDO} bash -c 'kill -TERM $$; sleep 9'", "$RUN"),
+    "sudo, traps TERM": (
+        f"exec {_SUDO} bash -c \"trap 'echo got; exit 3' TERM; echo ready; {_FOREVER}\"",
+        f"{_COPROC}; kill -TERM $pid; {_WAIT}",
+    ),
     "umask": ("umask", "umask 027; $RUN"),
     "directory": ("pwd; echo $PWD", "cd /usr/bin; $RUN"),
     "limit of files": ("ulimit -n", "ulimit -n 333; $RUN"),
@@ -92,6 +100,13 @@ def made(shared_install: Callable[..., Made]) -> Made:
     return shared_install({"commands/s": "#!/bin/bash\nexit 9\n"})
 
 
+def _need_sudo(script: str) -> None:
+    if _SUDO in script:
+        needs("sudo")
+        if subprocess.run([*_SUDO.split(), "true"], capture_output=True, check=False).returncode:
+            pytest.skip("sudo asks for a password")
+
+
 def _outcome(
     made: Made, script: str, line: str, env: dict[str, str], home: Path
 ) -> tuple[object, ...]:
@@ -114,10 +129,49 @@ def _outcome(
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_the_parent_makes_no_difference(made: Made, name: str, tmp_path: Path) -> None:
     script, line = SITUATIONS[name]
+    _need_sudo(script)
     plain = _outcome(made, script, line, {}, tmp_path / "plain")
     watched = _outcome(made, script, line, RECORDED, tmp_path / "watched")
     assert watched == plain
     assert (tmp_path / "watched/.local/state/cli-host/history").is_dir()  # it was recorded
+
+
+OF_OUTPUT = {
+    *(
+        "success",
+        "status",
+        "killed by TERM",
+        "killed by KILL",
+        "stdin is a pipe",
+        "stdin is a file",
+    ),
+    *("stdout is closed", "stdout and stderr", "the reader ends first", "SIGPIPE kills"),
+    *("much output", "stdout closed early", "background job goes on", "traps TERM"),
+    *("an ignored CHLD stays ignored", "blocked signals", "two runs in a pipeline", "sudo"),
+}
+
+
+@pytest.fixture(scope="module")
+def recording_output(shared_install: Callable[..., Made]) -> Made:
+    return shared_install({"core/cli.json": {**CLI, "record": "output"}})
+
+
+@pytest.mark.parametrize("name", sorted(OF_OUTPUT))
+def test_recorded_output_makes_no_difference(
+    recording_output: Made, name: str, tmp_path: Path
+) -> None:
+    script, line = SITUATIONS[name]
+    _need_sudo(script)
+    plain = _outcome(recording_output, script, line, {"CLI_RECORDED": "x"}, tmp_path / "plain")
+    watched = _outcome(recording_output, script, line, {}, tmp_path / "watched")
+    assert watched == plain
+    assert (tmp_path / "watched/.local/state/cli-host/history").is_dir()  # it was recorded
+
+
+def test_output_that_cannot_be_written(recording_output: Made, tmp_path: Path) -> None:
+    lost = _outcome(recording_output, "echo lost", "$RUN > /dev/full", {}, tmp_path / "full")
+    reason = b"cli: s: its output could not be written: No space left on device"
+    assert lost == (1, b"", [reason])
 
 
 # Each situation: a script, and what a person types; $RUN starts the script.
@@ -181,6 +235,23 @@ TYPED = {
         "sleep 0.2; echo finished",
         [("$RUN &\n", "% "), ("wait; echo waited\n", "finished[^%]*waited")],
     ),
+    "sudo reads the terminal": (
+        f'exec {_SUDO} bash -c \'read -p "name: " name; echo "<$name>"\'',
+        [("$RUN\n", "name: "), ("Ada\n", "<Ada>[^%]*% ")],
+    ),
+    "sudo, Ctrl-C with a trap": (
+        f"{_SUDO} bash -c \"trap 'echo trapped; exit 5' INT; echo ready; {_FOREVER}\"; exit $?",
+        [("$RUN\n", "ready\n"), ("\x03", "trapped[^%]*% ")],
+    ),
+    "sudo, Ctrl-Z, fg": (
+        f"exec {_SUDO} bash -c 'echo ready; read line; echo \"<$line>\"'",
+        [
+            ("$RUN\n", "ready\n"),
+            ("\x1a", "Stopped[^%]*% "),
+            ("fg\n", "\n"),
+            ("text\n", "<text>[^%]*% "),
+        ],
+    ),
     "in a pipeline": (
         "trap 'echo trapped >&2; exit 5' INT; echo ready; while :; do sleep 0.05; done",
         [("$RUN | cat\n", "ready\n"), ("\x03", "trapped[^%]*% "), ("echo =$PIPESTATUS\n", "=5")],
@@ -192,6 +263,7 @@ TYPED = {
 @pytest.mark.parametrize("env", [{}, RECORDED], ids=["plain", "watched"])
 def test_on_a_terminal(made: Made, name: str, env: dict[str, str], tmp_path: Path) -> None:
     script, steps = TYPED[name]
+    _need_sudo(script)
     made.write({"commands/s": f"#!/bin/bash\n{script}\n"})
     environ = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), **env}
     run = f"{made.launcher} s"
