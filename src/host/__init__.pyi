@@ -30,6 +30,7 @@ from host.records import Limit as Limit
 from host.records import Plan as Plan
 from host.records import PluginFile as PluginFile
 from host.records import PluginOrder as PluginOrder
+from host.records import RecordedWords as RecordedWords
 from host.records import Variable as Variable
 from host.records import Watch as Watch
 from host.run.argument_spec import Argument as Argument

@@ -91,9 +91,9 @@ def discover_commands(
 
     Called when the lock is built. Directories are read again in every run, so return the
     directory and not its current contents. The word `self` is reserved. Built-in plugins may also
-    yield `BrokenPlugin` and `Disabled`. Several places can define the same command. The
-    installation's `commands/` wins, then the plugins in the order of registry.json, and then
-    those of the program's environment in the order in which this hook is called::
+    yield `BrokenPlugin`, `Disabled` and `RecordedWords`. Several places can define the same
+    command. The installation's `commands/` wins, then the plugins in the order of registry.json,
+    and then those of the program's environment in the order in which this hook is called::
 
         @hookimpl
         def discover_commands(installation):

@@ -683,6 +683,12 @@ OBJECTS = {
                 "the versions that are kept for `rollback`, oldest first",
             ),
             Key(
+                "words",
+                "array of strings",
+                "the first words of the plugin's commands when it was added; an unknown word that"
+                " is one of these names the plugin if its files are missing",
+            ),
+            Key(
                 "packages",
                 "array of packages",
                 "the packages from an index in the folder of a package",

@@ -169,6 +169,16 @@ class Disabled(Record):
     commands: tuple[tuple[str, ...], ...] = ()
 
 
+class RecordedWords(Record):
+    """The first words of a plugin's commands, as they were recorded when it was added.
+
+    If the plugin is broken or its files are missing, an unknown word that is one of these names it.
+    """
+
+    plugin: str
+    words: tuple[str, ...]
+
+
 class Variable(Record):
     """One variable of a command's run: its value, its source, and the values that it shadows.
 

@@ -2,13 +2,14 @@
 
     {"version": "1.0.0", "plugins": [{"name", "kind", "source", "version",
      "description", "directory", "hooks", "ref", "commit", "sha256", "installedAt",
-     "enabled", "dev", "scripts", "path", "pinned", "versions", "unfinished",
+     "enabled", "dev", "scripts", "path", "pinned", "versions", "words", "unfinished",
      "packages": [{"name", "version", "sha256": […], "built"}], "python"}]}
 
 `kind` is git, local, archive, pip or environment (a package that the user installed into the
 program's environment; it has an entry only if it is disabled). `pinned`, `versions` (kept for a
-rollback, oldest first) and `unfinished` (a removal is not finished) are managed by this program, as
-are the keys of a package: `packages` are those that its folder has from an index, and `python` is
+rollback, oldest first), `words` (the first words of its commands, for an unknown word if its files
+are missing) and `unfinished` (a removal is not finished) are managed by this program, as are the
+keys of a package: `packages` are those that its folder has from an index, and `python` is
 the only version of Python that can load its compiled code. Unknown keys are preserved. Nothing read
 here is trusted: each entry is checked before it is used.
 
@@ -148,6 +149,7 @@ class Entry(Record):
     pinned: bool = False
     unfinished: bool = False
     versions: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
     packages: tuple[Package, ...] = ()
     python: str = ""
 
@@ -196,6 +198,7 @@ class Entry(Record):
         """Return the entry as an object for a JSON file."""
         path = None if self.path is None else list(self.path)
         values = {**self.values(), "versions": list(self.versions), "path": path}
+        values["words"] = list(self.words)
         values["packages"] = [one.fields() for one in self.packages]
         if not self.is_package:
             del values["packages"], values["python"]
@@ -310,11 +313,14 @@ def read_entry(item: dict[str, Any]) -> Entry:
         raise PluginError(f"{name!r} is not a valid plugin name")
     _check_keys(name, item)
     versions = typed(name, item, "versions", list, "an array") or []
+    words = typed(name, item, "words", list, "an array") or []
     packages = typed(name, item, "packages", list, "an array") or []
     fields: dict[str, Any] = {
         "scripts": read_scripts(name, item),
         "path": read_path(name, item),
         "versions": tuple(versions),
+        # These only explain an unknown word, so an invalid one is no reason to refuse the plugin.
+        "words": tuple(word for word in words if isinstance(word, str) and is_word(word)),
         "packages": tuple(_read_package(name, one) for one in packages),
     }
     for key, default in Entry("", "").values().items():

@@ -7,6 +7,7 @@ from host.errors import UsageError
 from host.run.catalog import SELF, Match
 from host.run.command_files import FolderNode
 from host.run.lock import Lock
+from host.run.plugin import Plugin
 from host.run.suggestions import closest
 from host.run.text import EMPTY
 
@@ -36,6 +37,9 @@ def unknown_word(
     session.messages.warn(*session.catalog.problems, *reasons)
     if owner := session.lock.disabled_owner([*found.words, word]):
         return UsageError(_described(found, word), f"plugin {owner} is disabled")
+    if not found.words and (broken := session.lock.broken_owner(word)):
+        remedy = f"the plugin {broken.package or broken.name} has it: {broken.broken}"
+        return UsageError(_described(found, word), remedy)
     for node in found.nodes:
         for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
             return UsageError(_described(found, word), f"{path} is not a command: {reason}")
@@ -49,11 +53,23 @@ def unknown_word(
     default = category.default if category else ""
     commands = [one.words for one in listed]
     error = unknown_word_in(session.program, session.lock, found, word, others, commands, default)
-    missing = [plugin for plugin in session.lock.plugins.values() if plugin.missing]
-    if not missing or error.suggestions:
+    if error.suggestions:
         return error
-    remedies = [f"the plugin {plugin.name} may have it: {plugin.broken}" for plugin in missing]
-    return UsageError(_described(found, word), "; ".join(remedies))
+    remedies = [
+        f"the plugin {plugin.name} may have it: {plugin.broken}"
+        for plugin in session.lock.plugins.values()
+        if plugin.missing and _may_have(session.lock, plugin, found.words)
+    ]
+    return UsageError(_described(found, word), "; ".join(remedies)) if remedies else error
+
+
+def _may_have(lock: Lock, plugin: Plugin, category: Words) -> bool:
+    """Return whether a plugin may have had a further word in `category`.
+
+    Nothing is recorded for a plugin that an earlier version of this program added.
+    """
+    recorded = lock.recorded.get(plugin.name, ())
+    return category[0] in recorded if category and recorded else not recorded
 
 
 def unknown_word_in(

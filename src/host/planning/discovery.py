@@ -22,6 +22,7 @@ from host.records import (
     PluginFile,
     PluginOrder,
     PluginPackage,
+    RecordedWords,
     Watch,
 )
 from host.run.declarations import AfterRun, CommandTree, EnvSource, SecretScheme
@@ -148,6 +149,7 @@ class _Collected:
         self.files: list[PluginFile] = []
         self.packages: list[PluginPackage] = []
         self.disabled: dict[str, Sequence[Sequence[str]]] = {}
+        self.recorded: dict[str, Sequence[str]] = {}
         self.order: dict[str, int] = {}  # the position of each plugin in the registry
         self.checked: list[tuple[tuple[int, int], Checked]] = []  # with what orders the records
 
@@ -225,6 +227,8 @@ class _Collected:
             self.packages.append(record)
         elif isinstance(record, Disabled):
             self.disabled[record.plugin] = record.commands
+        elif isinstance(record, RecordedWords):
+            self.recorded[record.plugin] = record.words
         else:
             check = CHECKED[type(record)]
             checked = check(plugin, record)
@@ -263,6 +267,7 @@ class _Collected:
             [record for record in found if isinstance(record, SecretScheme)],
             [record for record in found if isinstance(record, AfterRun)],
             min((command.order for command in declared if not command.ours), default=None),
+            self.recorded,
         )
 
 

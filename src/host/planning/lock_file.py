@@ -60,6 +60,7 @@ def _content_of(lock: Lock, key: str) -> bytes:
         ],
         "plugins": [one.row() for one in lock.plugins.values()],
         "disabled": lock.disabled,
+        "recorded": lock.recorded,
     }
     lines = [json.dumps(one, separators=(",", ":")).encode() for one in (values, later)]
     body = b"\n".join([*lines, *(one.json for one in lock.commands)])

@@ -54,9 +54,10 @@ class Lock(Record):
 
     `plugins` has the plugins by name, in the order in which they were queried.
     `stamps` has a stamp of each path, taken before the path was read. `disabled` maps each disabled
-    plugin to the words of its commands, to explain an unknown word. `first_declared` is the lowest
-    `order` of a third-party plugin that declares commands in code, or None. A run of a command in a
-    folder whose plugin comes before that parses neither `commands` nor `plugins` nor `disabled`.
+    plugin to the words of its commands, to explain an unknown word; `recorded` maps each plugin to
+    the first words that it had when it was added. `first_declared` is the lowest `order` of a
+    third-party plugin that declares commands in code, or None. A run of a command in a folder whose
+    plugin comes before that parses neither `commands` nor `plugins` nor `disabled` nor `recorded`.
     """
 
     trees: "list[CommandTree]"
@@ -68,6 +69,7 @@ class Lock(Record):
     schemes: "Sequence[SecretScheme]" = ()
     after_runs: "Sequence[AfterRun]" = ()
     first_declared: int | None = None
+    recorded: "Mapping[str, Sequence[str]]" = _parsed_later("recorded", _NOTHING)
 
     unparsed = b""  # the lines of the lock file for the values that are parsed later
 
@@ -77,6 +79,13 @@ class Lock(Record):
             if any([*command[: len(words)]] == [*words] for command in commands):
                 return plugin
         return ""
+
+    def broken_owner(self, word: str) -> "Plugin | None":
+        """Return the broken plugin with a command or category `word` when it was added, or None."""
+        for plugin in self.plugins.values():
+            if plugin.broken and word in self.recorded.get(plugin.package or plugin.name, ()):
+                return plugin
+        return None
 
     def folders_of(self, tree: CommandTree) -> "Sequence[str]":
         """Return the folders with the packages of the plugin that declares the commands in `tree`.
@@ -150,7 +159,7 @@ def _parse(content: bytes, key: str) -> Lock:
 
 
 def _parse_later(lines: bytes) -> "dict[str, Any]":
-    """Return `commands`, `plugins` and `disabled` from their lines in a lock file."""
+    """Return the attributes of `Lock` that are parsed later, from their lines in a lock file."""
     from host.run.declared_commands import Declared
     from host.run.plugin import Plugin
 
@@ -164,6 +173,7 @@ def _parse_later(lines: bytes) -> "dict[str, Any]":
         ],
         "plugins": {plugin.name: plugin for plugin in plugins},
         "disabled": values["disabled"],
+        "recorded": values["recorded"],
     }
 
 

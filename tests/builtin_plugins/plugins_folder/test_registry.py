@@ -31,7 +31,7 @@ FULL = {
     "description": "d", "directory": "in", "hooks": "h.py", "ref": "main",
     "commit": "0123456789abcdef0123", "sha256": None, "installedAt": "2026-01-01T00:00:00Z",
     "enabled": False, "dev": False, "scripts": None, "path": ["bin"],
-    "pinned": False, "unfinished": False, "versions": [],
+    "pinned": False, "unfinished": False, "versions": [], "words": ["a"],
 }  # fmt: skip
 
 

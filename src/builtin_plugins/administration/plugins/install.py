@@ -87,7 +87,8 @@ def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = Fa
         _keep(tx, entry, undo)
         source.install(tx, undo)
         if team or not (there and _restores(there, entry)):
-            registry.put(entry, team=team)
+            words = source.current_version(tx.plugins_dir).first_words
+            registry.put(entry.replaced(words=words), team=team)
     if problem := tx.unremoved.get(entry.name):
         tx.session.messages.warn(str(problem))
     return True
@@ -106,7 +107,7 @@ def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
 
 def _restores(recorded: Entry, entry: Entry) -> bool:
     """Return whether only files were missing, so that the recorded entry is still right."""
-    local = ("installedAt", "python")
+    local = ("installedAt", "python", "words")
     return all(
         value == getattr(recorded, key) for key, value in entry.values().items() if key not in local
     )

@@ -57,7 +57,7 @@ class KnownPlugin(Record):
 
         commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
-        del fields["versions"], fields["unfinished"]
+        del fields["versions"], fields["words"], fields["unfinished"]
         fields.pop("python", None)
         return {
             **fields,

@@ -55,6 +55,11 @@ class PluginContents(Record):
     unbuilt: Mapping[str, str] = _NOTHING
 
     @property
+    def first_words(self) -> tuple[str, ...]:
+        """The first words of the commands, sorted."""
+        return tuple(sorted({words[0] for words in (*self.commands, *self.declared)}))
+
+    @property
     def has_python(self) -> bool:
         """Return whether the plugin has Python code that the program imports."""
         return bool(self.names or self.entry.hooks)

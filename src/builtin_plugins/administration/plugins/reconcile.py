@@ -17,6 +17,7 @@ from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.file_lock import OnWait, file_lock
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
+    DirectoryPlugin,
     find_directory_plugins,
     names_in,
     store_of,
@@ -83,9 +84,20 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
     for plugin in find_directory_plugins(plugins_dir, registry):
         name = plugin.entry.name
         if name not in {*registry.entries, *registry.refused} and is_plugin_name(name):
-            registry.put(plugin.entry.replaced(installedAt=now()))
+            registry.put(plugin.entry.replaced(installedAt=now(), words=_first_words(plugin)))
     write_registry(plugins_dir, registry)
     return left
+
+
+def _first_words(plugin: DirectoryPlugin) -> tuple[str, ...]:
+    """Return the first words of the plugin's commands, or () if they cannot be read."""
+    # Imported here because a directory without an entry is rare.
+    from builtin_plugins.administration.plugins.plugin_contents import read_contents
+
+    try:
+        return read_contents(plugin).first_words
+    except (HostError, OSError):
+        return ()
 
 
 def _clear(plugins_dir: str) -> None:

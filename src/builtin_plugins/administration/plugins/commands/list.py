@@ -42,7 +42,9 @@ def _cells(plugin: KnownPlugin) -> tuple[str, ...]:
     entry = plugin.entry
     version = entry.version or entry.commit[:12] or entry.sha256[:12] or "-"
     kind = f"{entry.kind} [dev]" if entry.dev else entry.kind
-    words = plugin.words if plugin.state != "missing" else []
+    words = plugin.words
+    if not words and plugin.state in ("missing", "broken"):
+        words = list(entry.words)
     more = [f"{len(words) - _MOST_WORDS} more"] if len(words) > _MOST_WORDS else []
     shown = ", ".join(words[:_MOST_WORDS] + more) or "-"
     return (entry.name, version, kind, plugin.state_text, shown, masked_text(entry.source))
