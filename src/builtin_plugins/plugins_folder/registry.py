@@ -319,8 +319,7 @@ def read_entry(item: dict[str, Any]) -> Entry:
         "scripts": read_scripts(name, item),
         "path": read_path(name, item),
         "versions": tuple(versions),
-        # These only explain an unknown word, so an invalid one is no reason to refuse the plugin.
-        "words": tuple(word for word in words if isinstance(word, str) and is_word(word)),
+        "words": _read_words(name, words),
         "packages": tuple(_read_package(name, one) for one in packages),
     }
     for key, default in Entry("", "").values().items():
@@ -348,6 +347,14 @@ def _check_keys(name: str, item: dict[str, Any]) -> None:
         # A misspelt "enabled" would enable a disabled plugin.
         if get_close_matches(key, ["enabled"], cutoff=0.8):
             raise PluginError(Problem(name, "unknown key", 'did you mean "enabled"?', key=key))
+
+
+def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
+    """Return the recorded words that can name a command. Raises PluginError."""
+    if not all(isinstance(word, str) for word in words):
+        raise PluginError(Problem(plugin, "expected an array of strings", key="words"))
+    # They only explain an unknown word, so an invalid word is no reason to refuse the plugin.
+    return tuple(filter(is_word, words))
 
 
 def _read_package(plugin: str, item: Any) -> Package:

@@ -35,7 +35,7 @@ def test_listings_warn_once_and_an_unknown_word_names_the_plugin(install):
 
 def test_a_registry_without_recorded_words_names_each_missing_plugin(install):
     entry = {"name": "old", "kind": "git", "source": "https://h.example/old", "commit": "a" * 40}
-    registry = {"version": "1.0.0", "plugins": [{**entry, "words": [3, "../x"]}]}
+    registry = {"version": "1.0.0", "plugins": [{**entry, "words": ["../x"]}]}
     made = install({"plugins/registry.json": registry})
     done = made.run("px", "go")
     assert done.status == 2
