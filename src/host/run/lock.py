@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from host.run.declared_commands import Declared
     from host.run.plugin import Plugin
 
-FORMAT = b"cli-host lock 20 "
+FORMAT = b"cli-host lock 21 "
 SLOWEST_CLOCK = 2_100_000_000  # nanoseconds; FAT stores file times in steps of two seconds
 _HASH_KEY = 0x636C69
 _NOTHING: "Mapping[str, Any]" = {}
