@@ -1,5 +1,6 @@
 """`self uninstall`: remove an installation, but keep the user's files."""
 
+import glob
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -14,27 +15,33 @@ from builtin_plugins.administration.shells import SHELLS
 from builtin_plugins.io.files.atomic import is_real_dir, remove_path
 from host import OperationError
 from host.cli.session import Session
+from host.run.exclusive import lock_path
+from host.run.history import history_path
+from host.run.installation import xdg_home
 
 
 @self_command(
     "uninstall",
     "Uninstall this installation; your commands stay",
-    argument("--purge", "Also remove your commands, plugins and settings."),
+    argument("--purge", "Also remove your commands, plugins, settings and history."),
     YES,
 )
 def uninstall(session: Session, purge: bool, yes: bool) -> None:
     """Remove the files of this installation that the program made, after asking you.
 
-    Your commands, plugins, settings and files that you changed stay, unless you add --purge. The
-    Python environment stays, because other installations may use it.
+    Your commands, plugins, settings, history and files that you changed stay, unless you add
+    --purge. The Python environment stays, because other installations may use it.
     """
     root, program, environ = session.layout.root, session.program, session.environ
-    if purge and os.path.lexists(os.path.join(root, ".git")):
+    is_checkout = os.path.lexists(os.path.join(root, ".git"))
+    if purge and is_checkout:
         raise OperationError(
             f"{root} is a git checkout; --purge could remove your work",
             "remove the directory yourself",
         )
     removed = _removed(session, purge=purge)
+    recorded = [] if purge else _recorded(session)
+    how_to_remove = "" if is_checkout else "; to remove it, add --purge"
     siblings = launcher.usual_launchers(root, environ)
     shells = () if program in map(os.path.basename, siblings) else tuple(SHELLS)
     completed = [one for one in shells if completion.completes(one, program, environ)]
@@ -44,6 +51,7 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
         *(f"  the line in {completion.start_up_file(one, program, environ)}" for one in completed),
         "will stay:",
         f"  all other files in {root}",
+        *(f"  {path}: a record of runs{how_to_remove}" for path in recorded),
         f"  {sys.prefix}: the Python environment; remove it if nothing else uses it",
         *(f"  {one}: another installation, which uses this environment" for one in siblings),
     )
@@ -73,6 +81,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     paths = [one for one in made if os.path.isfile(one)]
     paths += _unchanged(layout.root)
     if purge:
+        paths += _recorded(session)
         own = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
         top = os.path.join(os.path.realpath(layout.root), "")
         paths += [one for one in own if is_real_dir(one) and os.path.realpath(one).startswith(top)]
@@ -82,6 +91,14 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     config_file = os.path.join(layout.core_dir, "cli.json")
     last = [*launchers, config_file] if config_file in paths else launchers
     return [*(path for path in dict.fromkeys(paths) if path not in last), *last]
+
+
+def _recorded(session: Session) -> list[str]:
+    """Return the files of the installation's history, and the directory of its locks."""
+    state, root = xdg_home(session.environ, "STATE"), session.layout.root
+    history = glob.glob(f"{glob.escape(history_path(state, root))}.*")
+    locks = os.path.dirname(lock_path(state, root, "any"))
+    return [*sorted(history), *([locks] if is_real_dir(locks) else [])]
 
 
 def _unchanged(root: str) -> Iterator[str]:

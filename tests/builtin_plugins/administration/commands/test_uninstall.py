@@ -62,6 +62,30 @@ def test_purge_leaves_nothing_of_it(made: Made) -> None:
     assert not made.root.exists()
 
 
+@pytest.mark.parametrize("purge", [False, True])
+def test_the_history_and_the_locks_stay_unless_they_are_purged(made: Made, purge: bool) -> None:
+    made.write({"commands/mine/x/command.json": command(record=True, exclusive=True)})
+    assert made.run("mine", "x").status == 0
+    assert made.run("self", "history").status == 0  # this makes the database
+    assert made.run("mine", "x").status == 0
+    state = made.home / ".local/state/cli-host"
+    [locks] = (state / "locks").iterdir()
+    own = [*(state / "history").iterdir(), locks]
+    assert {path.suffix for path in own} == {".spool", ".sqlite3", ""}
+    other = state / "history/other-12345678.sqlite3"
+    other.write_text("")
+    done = made.run("self", "uninstall", "--yes", *(["--purge"] if purge else []))
+    assert (done.status, done.stderr) == (0, "")
+    goes, _, stays = done.stdout.partition("will stay:\n")
+    for path in own:
+        assert path.exists() is not purge
+        if purge:
+            assert f"  {path}\n" in goes
+        else:
+            assert f"  {path}: a record of runs; to remove it, add --purge\n" in stays
+    assert other.exists()
+
+
 def test_purge_where_one_directory_is_in_another(made: Made) -> None:
     made.write({"core/cli.json": {"name": "A", "version": "1", "plugins_dir": "commands/plugins"}})
     made.write({"commands/plugins/p/x/y/command.json": command()})
