@@ -99,6 +99,6 @@ def test_a_package_that_is_found_through_lib_and_lib64_is_one_plugin(
     assert (listed.returncode, listed.stderr) == (0, "")
     [line] = [line for line in listed.stdout.splitlines() if line.startswith("ship ")]
     assert line.split()[2:4] == ["environment", "enabled"]
-    assert run("-m", "host", "ship").stdout.count("ship it") == 1
+    assert run("-m", "host", "ship").stdout.count("  it  d") == 1
     report = run("-m", "host", "self", "doctor").stdout
     assert "ship" not in report  # neither broken nor hidden by itself
