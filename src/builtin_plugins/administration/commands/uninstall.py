@@ -15,9 +15,9 @@ from builtin_plugins.administration.shells import SHELLS
 from builtin_plugins.io.files.atomic import is_real_dir, remove_path
 from host import OperationError
 from host.cli.session import Session
+from host.run.caller import xdg_home
 from host.run.exclusive import lock_path
 from host.run.history import history_path
-from host.run.installation import xdg_home
 
 
 @self_command(
