@@ -301,7 +301,7 @@ def test_a_directory_that_is_none(install, what, make):
             refused(result, 1, path)
         else:
             assert (result.status, result.stdout) == (0, "ran\n")
-    listing = clean(made.run(timeout=20))
+    listing = clean(made.run())
     assert listing.status == 0
     assert listing.stderr.count("\n") <= 2
 

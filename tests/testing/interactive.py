@@ -10,8 +10,9 @@ import termios
 import time
 from collections.abc import Mapping, Sequence
 
+from testing.waiting import LONGEST
+
 _PROMPT = "test% "
-_LONGEST = 30.0  # seconds for a step
 
 
 def typed(environ: Mapping[str, str], steps: Sequence[tuple[str, str]], home: str = "/") -> str:
@@ -45,7 +46,7 @@ def typed(environ: Mapping[str, str], steps: Sequence[tuple[str, str]], home: st
 
 def _read_until(terminal: int, pattern: str, before: str) -> str:
     shown = ""
-    deadline = time.monotonic() + _LONGEST
+    deadline = time.monotonic() + LONGEST
     while not re.search(pattern, shown):
         left = deadline - time.monotonic()
         ready, _, _ = select.select([terminal], [], [], max(left, 0))

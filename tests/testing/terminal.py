@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Self
 
 from testing.installation import Made
+from testing.waiting import LONGEST
 
 
 def on_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> tuple[int, str]:
@@ -40,10 +41,9 @@ def on_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> tuple
             break
         shown += chunk
     os.close(primary)
-    return process.wait(60), shown.decode().replace("\r\n", "\n")
+    return process.wait(LONGEST), shown.decode().replace("\r\n", "\n")
 
 
-_LONGEST = 60.0  # seconds for a step
 _ESCAPES = re.compile(
     r"\x1b\[[0-9;?<>=]*[a-zA-Z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[()=>][A-Z0-9]?"
 )
@@ -81,7 +81,7 @@ class Terminal:
 
     def wait_for(self, text: str) -> str:
         """Read until `text` is shown; return everything that is shown since the last `type`."""
-        end = time.monotonic() + _LONGEST
+        end = time.monotonic() + LONGEST
         while text not in self.shown[self._start :]:
             assert time.monotonic() < end, f"{text!r} is not in {self.shown!r}"
             assert self._read(), f"the program ended: {text!r} is not in {self.shown!r}"
@@ -90,7 +90,7 @@ class Terminal:
     def settle(self, quiet: float = 0.6) -> None:
         """Read until something is shown, and then nothing for `quiet` seconds."""
         last, changed = "", time.monotonic()
-        end = changed + _LONGEST
+        end = changed + LONGEST
         while not self.shown.strip() or time.monotonic() - changed < quiet:
             assert time.monotonic() < end, f"it never settles: {self.shown!r}"
             assert self._read(), f"the program ended: {self.shown!r}"

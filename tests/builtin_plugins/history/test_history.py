@@ -8,7 +8,6 @@ import os
 import random
 import sqlite3
 import subprocess
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,6 +18,7 @@ import pytest
 from host.supervised.start import LARGE_SPOOL
 from testing.installation import CLI, Made
 from testing.terminal import on_terminal
+from testing.waiting import wait_until
 
 
 def script(text: str, **keys: object) -> str:
@@ -439,10 +439,7 @@ def test_a_large_spool_is_moved_without_a_reader(install: Callable[..., Made]) -
     file = spool(made)
     file.write_bytes(b"\n" * (LARGE_SPOOL - 1))
     made.run("s")
-    deadline = time.monotonic() + 30
-    while file.exists() or list(file.parent.glob("*.spool.*")):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until(lambda: not file.exists() and not list(file.parent.glob("*.spool.*")))
     assert len(runs(made)) == 2
 
 

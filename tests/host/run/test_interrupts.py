@@ -12,6 +12,7 @@ from testing import httpserver
 from testing.installation import command
 from testing.plugin_sources import hidden, plugin_files, tar_of, visible
 from testing.processes import processes_left_with
+from testing.waiting import wait_until
 
 HOOKS = """
 import os, time
@@ -98,8 +99,7 @@ def test_a_plugin_that_is_being_asked_ends_with_it(made, tmp_path, words):
     (made.root / "cli.lock").unlink(missing_ok=True)
     asked = tmp_path / "asked"
     process = start(made, *words, HANG=str(asked), MARK=f"ends {asked}")
-    while not asked.exists():
-        time.sleep(0.01)
+    wait_until(asked.exists)
     process.send_signal(signal.SIGINT)  # to it alone, as no terminal would
     said = b"".join(process.communicate(timeout=60)).strip()  # click ends the line of a ^C
     assert (said, process.returncode) == (b"", -signal.SIGINT)
@@ -109,8 +109,7 @@ def test_a_plugin_that_is_being_asked_ends_with_it(made, tmp_path, words):
 def test_an_interrupted_download_leaves_nothing(made, site):
     address = site.add("/acme.tar.gz", httpserver.stall(tar_of(plugin_files()), 10))
     process = start(made, "self", "plugin", "add", "--yes", address)
-    while not site.asked("/acme.tar.gz"):
-        time.sleep(0.02)
+    wait_until(lambda: site.asked("/acme.tar.gz"))
     left = [name for name in os.listdir(made.root / "plugins") if name.startswith(".")]
     assert left, "nothing to tidy up yet"
     process.send_signal(signal.SIGINT)

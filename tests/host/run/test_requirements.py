@@ -120,7 +120,7 @@ def test_what_a_program_prints(made, body, message):
     requires(made, "old<9")
     began = time.monotonic()
     result = made.run("a", "b", input=b"7.7\n")
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 50
     if "1.5" in message:
         assert result.all == (0, "ran\n", "")
     else:

@@ -14,6 +14,7 @@ from host.errors import MissingError
 from host.run.settings import parse_exports
 from testing.installation import command
 from testing.processes import processes_left_with
+from testing.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -449,8 +450,7 @@ def test_nothing_of_it_outlives_a_run_that_is_ended(place, tmp_path, gate, numbe
     mark = f"mark-{time.monotonic_ns()}"
     environ = {"HOME": str(place.home), "PATH": os.environ["PATH"], "MARK": mark}
     run = subprocess.Popen([place.launcher, "demo", "show"], env=environ, stdout=subprocess.PIPE)
-    while not started.exists():
-        time.sleep(0.01)
+    wait_until(started.exists)
     run.send_signal(number)
     assert run.communicate(timeout=60)[0] == b""
     assert run.returncode == -number

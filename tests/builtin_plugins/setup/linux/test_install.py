@@ -26,6 +26,7 @@ from host.run.text import printable
 from testing import httpserver
 from testing.applications import PNG, Member, application, directory, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, needs, tool_run, validate
+from testing.waiting import wait_until
 
 
 class Desk:
@@ -268,9 +269,7 @@ def test_the_desktop_starts_the_program(name: str, desk: Desk) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
-    deadline = time.monotonic() + 60
-    while not (started.exists() and started.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_until(lambda: started.exists() and started.read_text())
     assert started.read_text() == "started\n"
 
 
@@ -502,8 +501,7 @@ def test_a_run_that_is_ended_tidies_up_and_dies_of_the_signal(
     """SIGTERM and SIGHUP left the partial archive."""
     desk.offer(httpserver.stall(application("two"), 100))
     run = subprocess.Popen([sys.executable, "-c", RUN, "-q"], env=_runnable(desk))
-    while not desk.site.asked("/tool"):
-        time.sleep(0.01)
+    wait_until(lambda: desk.site.asked("/tool"))
     time.sleep(0.2)
     run.send_signal(number)
     assert run.wait(60) == -number
@@ -522,8 +520,7 @@ def test_under_nohup_a_hangup_ends_nothing(desk: Desk) -> None:
     run = subprocess.Popen(
         ["nohup", sys.executable, "-c", RUN, "-q"], env=_runnable(desk), stdout=subprocess.DEVNULL
     )
-    while not desk.site.asked("/tool"):
-        time.sleep(0.01)
+    wait_until(lambda: desk.site.asked("/tool"))
     run.send_signal(signal.SIGHUP)
     hold.set()
     assert run.wait(60) == 0
@@ -539,8 +536,7 @@ def test_two_at_once_are_told_apart(desk: Desk) -> None:
 
     desk.offer(slow)
     first = subprocess.Popen([sys.executable, "-c", RUN], env=_runnable(desk))
-    while not desk.site.asked("/tool"):
-        time.sleep(0.01)
+    wait_until(lambda: desk.site.asked("/tool"))
     with pytest.raises(OperationError, match="another change is in progress"):
         desk.run()
     hold.set()
