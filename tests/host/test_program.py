@@ -28,15 +28,18 @@ def module():
     file.unlink()
 
 
-@pytest.fixture(params=[True, False], ids=["with sources", "without sources"])
+@pytest.fixture
 def ask(request, install, module):
-    """Return `ask(expression, **env)`: what that is in a command in Python."""
+    """Return `ask(expression, **env)`: what that is in a command in Python.
+
+    The command gets the variables of all sources, unless a test is marked `with_and_without`.
+    """
     made = install(
         {
             "core/cli.json": {"name": "Test CLI", "version": "1.2.3"},
             "config/settings.conf": "TIMEOUT=30\nWHERE=$HOME/conf\n",
             "commands/team/ask/command.json": command(
-                entrypoint=f"{module}:main", sources=request.param
+                entrypoint=f"{module}:main", sources=getattr(request, "param", True)
             ),
             "commands/team/show/command.json": command(
                 envs={"TIMEOUT": "60", "HOST": "$HOSTNAME"},
@@ -61,6 +64,12 @@ def ask(request, install, module):
 
     ask.made = made
     return ask
+
+
+# The answer must not depend on what the asking command got.
+with_and_without = pytest.mark.parametrize(
+    "ask", [True, False], ids=["with sources", "without sources"], indirect=True
+)
 
 
 def test_a_broken_plugin(install, module):
@@ -170,6 +179,7 @@ TRACE = (
 )
 
 
+@with_and_without
 def test_environment(ask):
     home = str(ask.made.home)
     found = ask(TRACE % "", TIMEOUT="90", OTHER="x")
@@ -187,6 +197,7 @@ def test_a_source_has_the_line_or_the_key(ask):
     assert line.endswith("/config/settings.conf:1")
 
 
+@with_and_without
 def test_environment_of_another_caller_on_another_machine(ask):
     facts = {"HOME": "/home/deploy", "USER": "deploy", "HOSTNAME": "web1", "PWD": "/srv"}
     found = ask(TRACE % f", caller={{'TOKEN': 'his'}}, facts={facts}", TIMEOUT="90")
@@ -238,6 +249,7 @@ def test_masked_is_what_self_env_shows(ask):
     assert "hunter2" not in named.stdout
 
 
+@with_and_without
 def test_what_describes_the_run_goes_before_what_the_caller_says_of_it(ask):
     """The caller's value is told as shadowed, by whichever way it is asked."""
     ours = {"PLUGINS_DIR": "/elsewhere", "COMMAND_NAME": "mine"}
@@ -280,6 +292,7 @@ def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
     assert "  TO  to here  ← command.json: envs.TO\n" in page
 
 
+@with_and_without
 def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):
     inside = "program.run(['self', 'env', 'team', 'show', '--format', 'json'], capture_output=True)"
     rows = {one["name"]: one for one in ask(f"__import__('json').loads({inside}.stdout)")}
@@ -294,6 +307,7 @@ def test_self_env_has_the_required_variables_too(ask):
     assert "TOKEN" in found
 
 
+@with_and_without
 def test_run(ask):
     run = "program.run(['team', 'show'], ['a'], capture_output=True, text=True%s).stdout"
     assert ask(run % "") == "60|t|a\n"

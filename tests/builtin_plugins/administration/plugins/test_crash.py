@@ -139,13 +139,12 @@ def make_personal(plugins: Path, name: str) -> None:
     (plugins / "registry.json").write_text(json.dumps(shared))
 
 
+# The changes that differ most on disk. None calls pip, which takes a second in each run of a sweep.
 SAMPLE = [
     ("add-archive", errno.ENOSPC),
     ("update", 0),
     ("remove-git", 0),
     ("rollback-package", 0),
-    ("update-package", 0),
-    ("remove-local", -errno.ENOSPC),
     ("remove-dropped", -errno.ENOSPC),
 ]
 CASES = [
@@ -160,7 +159,7 @@ CASES = [
 def test_a_change_that_is_broken_off(
     scene: Scene, tmp_path: Path, shim: Path, name: str, error: int
 ) -> None:
-    """FULL_SWEEP=1 breaks each command at each step, else three of them at each 37th."""
+    """FULL_SWEEP=1 breaks each command at each step, else five of them at each 61st."""
     made, before = scene.made, tmp_path / "before"
     shutil.copytree(scene.plugins, before, symlinks=True)
     if name == "adopt":
@@ -178,14 +177,14 @@ def test_a_change_that_is_broken_off(
         asked,
         shim,
         error=error,
-        stride=37,
+        stride=61,
         home=made.home,
         environ=scene.environ,
     )
     assert result["steps"] > 3
 
 
-FIRST = [("archive", errno.ENOSPC), ("git", errno.EIO)]
+FIRST = [("git", errno.ENOSPC)]
 EACH_FIRST = [(kind, error) for kind in ("archive", "git") for error in (errno.ENOSPC, errno.EIO)]
 
 
