@@ -8,6 +8,7 @@ import os
 import random
 import sqlite3
 import subprocess
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
