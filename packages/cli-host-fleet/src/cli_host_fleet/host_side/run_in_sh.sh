@@ -39,7 +39,8 @@ unset fleet_order
 # `head` ends without a byte if stdin has ended, or if no heartbeat arrives for 120 seconds.
 setsid sh -c '
   limit=
-  command -v timeout >/dev/null && limit="timeout 120"
+  timeout 9 true && limit="timeout 120"
+  timeout --foreground 9 true && limit="timeout --foreground 120" # stays in this process group
   while [ "$($limit head -c 1; echo .)" != . ]; do :; done
   trap "" TERM
   kill -TERM "-$1" || kill -TERM "$1" "-$1"
