@@ -34,7 +34,7 @@ exec)
   *) echo "Error response from daemon: No such container: $name" >&2; exit 1 ;;
   esac
   mkdir -p "$PLACES/$name"
-  exec env -i PATH="$PATH" HOME="$PLACES/$name" USER="${user:-root}" NAME="$name" "$@" ;;
+  exec env -i PATH="${APPLETS:-$PATH}" HOME="$PLACES/$name" USER="${user:-root}" NAME="$name" "$@" ;;
 esac
 """
 # kubectl exec: the status of the program in the container, or 1 for an error of its own.
@@ -87,6 +87,29 @@ def test_a_command_in_containers(places: Cli, program: str) -> None:
     }
     listed = places.fleet("hosts", "--on", f"{program}:@all", "--except", "db")
     assert listed.stdout == b"web_1\nweb_2\n"
+
+
+def test_a_container_that_has_only_busybox(places: Cli, tmp_path: Path) -> None:
+    """Its `head` and `tar` read more of a pipe than they need, and it has no bash."""
+    busybox = shutil.which("busybox")
+    if busybox is None:
+        pytest.skip("busybox is missing")
+    applets = tmp_path / "applets"
+    applets.mkdir()
+    subprocess.run([busybox, "--install", "-s", applets], check=True)
+    places.env["APPLETS"] = str(applets)
+    places.command('#!/bin/sh\necho "$1 $X $(cat)"\n', envs={"X": "it's"})
+    (places.root / "commands/demo/do/main.sh").chmod(0o755)
+    (places.root / "in").write_bytes(b"x" * 100_000)
+    done = _run(places, "docker:db", "--stdin", str(places.root / "in"), "demo", "do", "é")
+    assert done.hosts()["db"]["stdout"] == f"é it's {'x' * 100_000}\n", done
+    on = ("--on", "docker:db", "--format", "json")
+    copied = places.fleet("copy", *on, str(places.root / "commands"), "~/got")
+    assert copied.states() == {"db": "ok"}, copied
+    gathered = places.fleet("gather", *on, "~/g*", str(tmp_path / "in"))
+    script = f"{places.env['PLACES']}/db/got/demo/do/main.sh"
+    assert script in gathered.hosts()["db"]["files"], gathered
+    assert Path(f"{tmp_path}/in/db{script}").exists()
 
 
 def test_a_user_in_a_container(places: Cli) -> None:

@@ -55,7 +55,7 @@ def test_check_reports_differences(there: Cli) -> None:
     assert {name: (one["state"], one["reason"]) for name, one in done.hosts().items()} == {
         "web01": ("ok", None),
         "web02": ("failed", "differs from the local files: extra.txt, main.sh"),
-        "web03": ("failed", "check: line 1: /opt/acme/core/cli: No such file or directory"),
+        "web03": ("failed", "there is no /opt/acme/core/cli"),
         "down": ("unreachable", done.hosts()["down"]["reason"]),
     }
 

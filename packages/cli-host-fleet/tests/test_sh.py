@@ -46,9 +46,6 @@ def test_what_needs_bash_is_refused(cli: Cli) -> None:
     _command(cli, "true\n", requires=["cat>=1"])
     reason = cli.run("nobash").hosts()["nobash"]["reason"]
     assert reason == "the version of cat cannot be checked: no bash here"
-    _command(cli, "true\n")
-    reason = cli.run("nobash", "--become").hosts()["nobash"]["reason"]
-    assert reason == "no bash on this host: sudo needs it"
 
 
 @pytest.mark.parametrize(
@@ -61,6 +58,34 @@ def test_what_needs_bash_is_refused(cli: Cli) -> None:
 def test_exec(cli: Cli, words: tuple[str, ...], printed: str) -> None:
     done = cli.fleet("exec", *cli.on("nobash"), "--format", "json", *words)
     assert done.hosts()["nobash"]["stdout"] == printed
+
+
+def test_another_user(cli: Cli) -> None:
+    _command(cli, 'echo "$(id -un) $HOME"\n')
+    done = cli.run("nobash", "--become-user", "deploy")
+    assert done.hosts()["nobash"]["stdout"] == "deploy /home/deploy\n", done
+
+
+def test_files_go_there_and_come_back(cli: Cli, tmp_path: Path) -> None:
+    here = tmp_path / "files"
+    (here / "sub" / "empty").mkdir(parents=True)
+    for name in ("tool", ".hidden", "..x", "sub/a b'\n.txt"):
+        (here / name).write_text(name)
+    there = cli.rig.machines["nobash"].root / "opt" / "got"
+    on = (*cli.on("nobash"), "--format", "json")
+    copied = cli.fleet("copy", *on, str(here), "/opt/got").hosts()["nobash"]
+    assert (copied["state"], len(copied["files"])) == ("ok", 4), copied
+    assert sorted(path.name for path in there.iterdir()) == ["..x", ".hidden", "sub", "tool"]
+    assert (there / "sub" / "empty").is_dir()
+    several = cli.fleet("copy", *on, str(here / "tool"), str(here / "..x"), "/opt/got/sub")
+    assert several.states() == {"nobash": "ok"}
+    nowhere = cli.fleet("copy", *on, str(here / "tool"), "/opt/nope/there").hosts()["nobash"]
+    assert nowhere["stderr"] == "there is no directory /opt/nope\n"
+    gathered = cli.fleet("gather", *on, "/opt/g*t", "~/.ssh", str(tmp_path / "in"))
+    files = gathered.hosts()["nobash"]["files"]
+    assert {"/opt/got/sub/a b'\n.txt", "/opt/got/sub/..x", "/root/.ssh/authorized_keys"} < {*files}
+    assert (tmp_path / "in/nobash/opt/got/sub/a b'\n.txt").read_text() == "sub/a b'\n.txt"
+    assert cli.rig.machines["nobash"].leftovers() == []
 
 
 def test_a_timeout_ctrl_c_and_a_kill_leave_nothing(cli: Cli) -> None:

@@ -93,7 +93,7 @@ class InstalledCheck(CommandJob):
         program = there(self._installed, facts)
         words = self.order.command.words
         script = protocol.script("check.sh")
-        return Start(["bash", "--norc", "-c", script, "check", program, *words])
+        return Start(["sh", "-c", script, "check", program, *words])
 
 
 def examined(

@@ -88,7 +88,7 @@ class CopyJob(Job):
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         script = protocol.script("copy.sh")
-        argv = ["bash", "--norc", "-c", script, "copy", self._how, self._to]
+        argv = ["sh", "-c", script, "copy", self._how, self._to]
         return Start(argv, {"CLI_DIR": place})
 
     def _environment_there(

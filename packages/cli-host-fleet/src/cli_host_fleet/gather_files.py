@@ -81,7 +81,7 @@ class GatherJob(Job):
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
         script = protocol.script("gather.sh")
-        argv = ["bash", "--norc", "-c", script, "gather", *self._paths]
+        argv = ["sh", "-c", script, "gather", *self._paths]
         return Start(argv, {"CLI_DIR": place})
 
     def _environment_there(
@@ -135,7 +135,7 @@ def _read_header(stream: IO[bytes]) -> dict[str, str]:
 def _unpack(stream: IO[bytes], fresh: str) -> dict[str, str]:
     """Write the files of an archive below `fresh`; return their checksums. Raises ValueError."""
     sums = {}
-    with tarfile.open(fileobj=stream, mode="r|") as archive:
+    with tarfile.open(fileobj=stream, mode="r|", ignore_zeros=True) as archive:
         for member in archive:
             name = member.name.lstrip("/")
             parts = name.split("/")

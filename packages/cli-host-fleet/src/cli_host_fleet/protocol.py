@@ -35,6 +35,14 @@ _ASIDE = re.compile(
     r"|\[sudo\] |sudo: unable to resolve host |sudo: setrlimit"
 )
 
+# Each byte as a format of printf in single quotes has it. Only plain characters stand for themselves.
+_IN_A_FORMAT = [
+    b"%c" % byte if chr(byte).isascii() and chr(byte).isprintable() else b"\\%03o" % byte
+    for byte in range(256)
+]
+for _special in b"'\\%":
+    _IN_A_FORMAT[_special] = b"\\%03o" % _special
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -152,12 +160,19 @@ def script(name: str) -> str:
 
 def elevation(nonce: str, user: str, ask: bool, greeting: str) -> bytes:
     """Return the bytes that make the host start a shell as `user`: see elevate.sh."""
-    return in_bash() + items([script("elevate.sh"), nonce, user, "ask" if ask else "", greeting])
+    values = {
+        "fleet_nonce": nonce,
+        "fleet_user": user,
+        "fleet_ask": "ask" if ask else "",
+        "fleet_greeting": greeting,
+    }
+    return text_for_sh(_assigned(values) + script("elevate.sh"))
 
 
 def opening(nonce: str, size: int, place: str) -> bytes:
     """Return the bytes to send before a tar archive of `size` bytes, to be unpacked at `place`."""
-    return in_bash() + items([script("unpack.sh"), nonce, str(size), place])
+    stage = script("take.sh") + "\n" + script("unpack.sh")
+    return in_bash() + items([stage, nonce, str(size), place])
 
 
 def order(
@@ -178,9 +193,9 @@ def order(
 
 
 def text_for_sh(text: str) -> bytes:
-    """Return the bytes that make sh on the host run a text."""
+    """Return the bytes that make sh on the host run a text: a line of code that prints the text."""
     content = text.encode("utf-8", "surrogateescape")
-    return b"%d\n%b" % (len(content), content)
+    return b"printf '%b'\n" % b"".join(_IN_A_FORMAT[byte] for byte in content)
 
 
 def in_bash() -> bytes:
@@ -196,8 +211,12 @@ def opening_in_sh(nonce: str, size: int, place: str, requires: Iterable[Sequence
         "fleet_dir": place,
         "fleet_needs": " ".join(program for program, *_ in requires),
     }
-    assignments = [f"{name}={shlex.quote(value)}" for name, value in values.items()]
-    return text_for_sh("\n".join([*assignments, script("run_in_sh.sh")]))
+    return text_for_sh("\n".join([script("take.sh"), _assigned(values), script("run_in_sh.sh")]))
+
+
+def _assigned(values: Mapping[str, str]) -> str:
+    """Return lines of sh that set variables."""
+    return "".join(f"{name}={shlex.quote(value)}\n" for name, value in values.items())
 
 
 def order_in_sh(environment: Mapping[str, str], argv: Sequence[str]) -> bytes:

@@ -1,10 +1,16 @@
-# shellcheck shell=bash
+# shellcheck shell=sh
 # Prints a checksum for each file in the folder of a command of the program on this host.
 # Arguments: the program, and the words of the command.
 
-found=$("$1" self which "${@:2}") || exit
-definition=$(sed -n 's/^definition: *//p' <<<"$found")
+program=$1
+shift
+if ! command -v "$program" >/dev/null; then
+  printf 'there is no %s\n' "$program" >&2
+  exit 1
+fi
+definition=$("$program" self which "$@") || exit
+definition=$(printf '%s\n' "$definition" | sed -n 's/^definition: *//p')
 cd -- "$(dirname -- "$definition")" || exit
-sum=(sha256sum)
-command -v sha256sum >/dev/null || sum=(shasum -a 256)
-find . -type f ! -name '.env*' -exec "${sum[@]}" {} +
+set -- sha256sum
+command -v sha256sum >/dev/null || set -- shasum -a 256
+find . -type f ! -name '.env*' -exec "$@" {} +

@@ -1,4 +1,4 @@
-# shellcheck shell=bash disable=SC2088
+# shellcheck shell=sh disable=SC2016
 # Moves the files of $CLI_DIR/files to their place on this host, and prints their checksums.
 # Arguments: "into" or "as", and the destination. With "as", there is one file or folder, which gets
 # the destination's name unless that is a directory.
@@ -13,34 +13,42 @@ fail() {
 }
 case $to in
   '~') to=$HOME ;;
-  '~/'*) to=$HOME/${to#'~/'} ;;
+  '~/'*) to=$HOME/${to#"~/"} ;;
 esac
-[[ $to == /* ]] || to=$PWD/$to
-shopt -s nullglob dotglob
-files=("$CLI_DIR"/files/*)
-if [[ $how == into ]]; then
+case $to in
+  /*) ;;
+  *) to=$PWD/$to ;;
+esac
+if [ "$how" = into ]; then
   mkdir -p -- "$to" || exit
 fi
-sum=(sha256sum)
-type -P sha256sum >/dev/null || sum=(shasum -a 256)
-type -P "${sum[0]}" >/dev/null || fail "neither sha256sum nor shasum is on PATH"
-for file in "${files[@]}"; do
+export sum="sha256sum"
+command -v sha256sum >/dev/null || sum="shasum -a 256"
+command -v "${sum%% *}" >/dev/null || fail "neither sha256sum nor shasum is on PATH"
+# $1 is the file or folder, $2 its target, and the others are the paths in it.
+copy_paths='
+file=$1 target=$2
+shift 2
+[ ! -e "$CLI_DIR/failed" ] || exit 1
+trap "[ \$? = 0 ] || : >\"\$CLI_DIR/failed\"" EXIT
+for from; do
+  place=$target${from#"$file"}
+  if [ -d "$from" ]; then
+    mkdir -p -- "$place" || exit
+    continue
+  fi
+  beside=${place%/*}/.${CLI_DIR##*/}
+  printf "%s\0" "$beside" >>"$CLI_DIR/also"
+  cp -p -- "$from" "$beside" && mv -f -- "$beside" "$place" || exit
+  $sum -- "$place" || exit
+done'
+for file in "$CLI_DIR"/files/* "$CLI_DIR"/files/.[!.]* "$CLI_DIR"/files/..?*; do
+  [ -e "$file" ] || continue # the pattern itself, which has matched nothing
   target=$to
-  [[ ! -d $to ]] || target=${to%/}/${file##*/}
-  [[ ! -d $target || -d $file ]] || fail "$target is a directory"
-  [[ ! -e $target || ! -d $file || -d $target ]] || fail "$target is not a directory"
+  [ ! -d "$to" ] || target=${to%/}/${file##*/}
+  [ ! -d "$target" ] || [ -d "$file" ] || fail "$target is a directory"
+  [ ! -e "$target" ] || [ ! -d "$file" ] || [ -d "$target" ] || fail "$target is not a directory"
   folder=${target%/*}
-  [[ -d ${folder:-/} ]] || fail "there is no directory $folder"
-  while IFS= read -r -d '' from; do
-    inside=${from#"$file"}
-    if [[ -d $from ]]; then
-      mkdir -p -- "$target$inside" || exit
-      continue
-    fi
-    beside=${target}${inside}
-    beside=${beside%/*}/.${CLI_DIR##*/}
-    printf '%s\0' "$beside" >>"$CLI_DIR/also"
-    cp -p -- "$from" "$beside" && mv -f -- "$beside" "$target$inside" || exit
-    "${sum[@]}" -- "$target$inside" || exit
-  done < <(find "$file" \( -type d -o -type f \) -print0)
+  [ -d "${folder:-/}" ] || fail "there is no directory $folder"
+  find "$file" \( -type d -o -type f \) -exec sh -c "$copy_paths" copy "$file" "$target" {} + || exit
 done

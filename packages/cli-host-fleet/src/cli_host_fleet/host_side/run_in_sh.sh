@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2016
-# What unpack.sh and run.sh do, on a host without bash. The controller sends assignments before this
-# text: fleet_nonce, fleet_size, fleet_dir, fleet_needs. After it come, on stdin:
+# What unpack.sh and run.sh do, on a host without bash. The controller sends take.sh and assignments
+# before this text: fleet_nonce, fleet_size, fleet_dir, fleet_needs. After it come, on stdin:
 #   a tar archive of fleet_size bytes
-#   a line with a number, and a text of so many bytes, which exports variables and ends with `exec`
+#   a line that prints a text, as in greeting.sh; the text exports variables and ends with `exec`
 # then heartbeats.
 
 fleet_say() { printf '\036%s %s\n' "$fleet_nonce" "$1"; }
@@ -13,12 +13,12 @@ fleet_refuse() {
 exec 3>&2 4<&0
 trap 'rm -rf "$fleet_dir"' EXIT
 command -v setsid >/dev/null || fleet_refuse "neither bash nor setsid on this host"
-fleet_problem=$(head -c "$fleet_size" | tar -xmof - -C "${fleet_dir%/*}" 2>&1) ||
+fleet_problem=$(fleet_take "$fleet_size" | tar -xmof - -C "${fleet_dir%/*}" 2>&1) ||
   fleet_refuse "cannot unpack the files to $fleet_dir: $(printf '%s' "$fleet_problem" | head -n 1)"
 [ ! -d "$fleet_dir/commands" ] || [ -x "$fleet_dir/run.sh" ] ||
   fleet_refuse "${fleet_dir%/*} is mounted noexec"
-read -r fleet_length || exit # the connection has ended
-fleet_order=$(head -c "$fleet_length")
+read -r fleet_order || exit # the connection has ended
+fleet_order=$(eval "$fleet_order")
 for fleet_program in $fleet_needs; do
   command -v "$fleet_program" >/dev/null || fleet_refuse "needs $fleet_program (not on PATH)"
 done
@@ -36,12 +36,12 @@ setsid sh -c 'order=$fleet_order; unset fleet_order; eval "$order"' \
   <"$fleet_stdin" 2>&3 3>&- 4<&- &
 fleet_pid=$!
 unset fleet_order
-# `head` ends without a byte if stdin has ended, or if no heartbeat arrives for 120 seconds.
+# `read` fails if stdin has ended. `timeout` fails if no heartbeat arrives for 120 seconds.
 setsid sh -c '
   limit=
   timeout 9 true && limit="timeout 120"
   timeout --foreground 9 true && limit="timeout --foreground 120" # stays in this process group
-  while [ "$($limit head -c 1; echo .)" != . ]; do :; done
+  while $limit sh -c "read -r _"; do :; done
   trap "" TERM
   kill -TERM "-$1" || kill -TERM "$1" "-$1"
   for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
@@ -49,6 +49,7 @@ setsid sh -c '
     sleep 0.2 || sleep 1
   done
   kill -KILL "$1" "-$1"
+  [ ! -s "$2/also" ] || xargs -0 rm -rf -- <"$2/also"
   rm -rf "$2"
 ' lifeline "$fleet_pid" "$fleet_dir" <&4 >/dev/null 3>&- 4<&- &
 fleet_lifeline=$!
@@ -58,6 +59,8 @@ fleet_status=$?
 kill -TERM "$fleet_lifeline" "-$fleet_lifeline"
 wait "$fleet_lifeline"
 trap - EXIT
+# What the command listed in this file is removed, too: see copy.sh.
+[ ! -s "$fleet_dir/also" ] || xargs -0 rm -rf -- <"$fleet_dir/also"
 rm -rf "$fleet_dir"
 fleet_say "status $fleet_status" # marks the end of stdout, as in run.sh
 fleet_say "status $fleet_status" >&3

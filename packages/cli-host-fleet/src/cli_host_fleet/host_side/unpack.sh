@@ -1,6 +1,6 @@
 # shellcheck shell=bash source-path=SCRIPTDIR
 # Begins a run on this host, whose bash (3.2 or newer) reads this script from the connection.
-# On stdin, each ended by NUL:
+# take.sh comes before this text. On stdin, each ended by NUL:
 #   NONCE SIZE DIRECTORY
 # then a tar archive of SIZE bytes, which creates DIRECTORY. Only the user of the run can enter
 # DIRECTORY, and nobody else can guess its name. It contains run.sh, the rest of this script: bash
@@ -23,7 +23,7 @@ IFS= read -r -d '' fleet_size || exit
 IFS= read -r -d '' fleet_dir || exit
 fleet_sent=$fleet_dir
 trap 'rm -rf "$fleet_dir" "$fleet_sent"' EXIT
-fleet_problem=$(head -c "$fleet_size" | tar -xmof - -C "${fleet_dir%/*}" 2>&1) ||
+fleet_problem=$(fleet_take "$fleet_size" | tar -xmof - -C "${fleet_dir%/*}" 2>&1) ||
   fleet_refuse "cannot unpack the files to $fleet_dir: $fleet_problem"
 if [[ -d $fleet_dir/commands && ! -x $fleet_dir/run.sh ]]; then
   # The file system is mounted noexec, so the directory moves to HOME.
