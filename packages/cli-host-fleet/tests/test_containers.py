@@ -34,7 +34,8 @@ exec)
   *) echo "Error response from daemon: No such container: $name" >&2; exit 1 ;;
   esac
   mkdir -p "$PLACES/$name"
-  exec env -i PATH="${APPLETS:-$PATH}" HOME="$PLACES/$name" USER="${user:-root}" NAME="$name" "$@" ;;
+  export HOME=$PLACES/$name USER=${user:-root}
+  exec env -i PATH="${APPLETS:-$PATH}" HOME="$HOME" USER="$USER" NAME="$name" "$@" ;;
 esac
 """
 # kubectl exec: the status of the program in the container, or 1 for an error of its own.

@@ -10,6 +10,7 @@ import functools
 import os
 import re
 import shlex
+import string
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -35,13 +36,8 @@ _ASIDE = re.compile(
     r"|\[sudo\] |sudo: unable to resolve host |sudo: setrlimit"
 )
 
-# Each byte as a format of printf in single quotes has it. Only plain characters stand for themselves.
-_IN_A_FORMAT = [
-    b"%c" % byte if chr(byte).isascii() and chr(byte).isprintable() else b"\\%03o" % byte
-    for byte in range(256)
-]
-for _special in b"'\\%":
-    _IN_A_FORMAT[_special] = b"\\%03o" % _special
+# The characters that stand for themselves in a format of printf in single quotes.
+_PLAIN = {*f"{string.ascii_letters}{string.digits}{string.punctuation} ".encode()} - {*b"'\\%"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +191,8 @@ def order(
 def text_for_sh(text: str) -> bytes:
     """Return the bytes that make sh on the host run a text: a line of code that prints the text."""
     content = text.encode("utf-8", "surrogateescape")
-    return b"printf '%b'\n" % b"".join(_IN_A_FORMAT[byte] for byte in content)
+    escaped = b"".join(b"%c" % byte if byte in _PLAIN else b"\\%03o" % byte for byte in content)
+    return b"printf '%b'\n" % escaped
 
 
 def in_bash() -> bytes:

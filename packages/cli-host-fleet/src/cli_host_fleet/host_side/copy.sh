@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2016
+# shellcheck shell=sh disable=SC2016,SC2088
 # Moves the files of $CLI_DIR/files to their place on this host, and prints their checksums.
 # Arguments: "into" or "as", and the destination. With "as", there is one file or folder, which gets
 # the destination's name unless that is a directory.

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2088
 # Prints checksums of files on this host, ended by NUL, and then a tar archive of them.
 # Arguments: paths, which can be patterns such as /var/log/*.log.
 
