@@ -1,6 +1,7 @@
 # The public names, one per line: `__init__.py` reads this file on the first access to one of them.
 
 from host.cli.page_layout import Page as Page
+from host.listing_json import command_json as command_json
 from host.declared_output import output_schema as output_schema
 from host.errors import CannotStartError as CannotStartError
 from host.errors import DefinitionError as DefinitionError

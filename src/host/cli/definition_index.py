@@ -14,6 +14,7 @@ import os
 import sys
 import time
 
+from host import listing_json
 from host.errors import HostError
 from host.run import definition as definition_files
 from host.run.definition import SYSTEM_OS, Definition
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
-FORMAT = f"cli-host index 17 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 18 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
@@ -44,8 +45,9 @@ class DefinitionIndex:
 
     def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""
-        code = stamp(os.path.dirname(definition_files.__file__))
-        self._key = f"{installation.key}\n{SYSTEM_OS}\n{code}"
+        modules = (definition_files, listing_json)
+        code = [stamp(os.path.dirname(module.__file__ or "")) for module in modules]
+        self._key = "\n".join([installation.key, SYSTEM_OS, *code])
         self._paths = installation.indexes
         self._settled = (now or time.time_ns()) - SLOWEST_CLOCK
         self._items = self._read()
@@ -93,8 +95,13 @@ def _kept(definition: Definition) -> "dict[str, Any]":
     kept = {name: getattr(definition, name) for name in _KEPT}
     defaults = vars(CachedDefinition)
     kept = {name: one for name, one in kept.items() if one != defaults.get(name)}
-    empty = {name: getattr(definition, name) for name in _KEPT_IF_EMPTY}
-    return kept | {name: value for name, value in empty.items() if not value}
+    for name in _KEPT_IF_EMPTY:
+        value = getattr(definition, name)
+        if not value:
+            kept[name] = value
+    if definition.is_command:
+        kept["own_json"] = listing_json.own_json(definition)
+    return kept
 
 
 class CachedDefinition(Definition):
@@ -107,6 +114,7 @@ class CachedDefinition(Definition):
     effects = "change"
     sudo = destroys = hidden = starts_commands = shell = False
     os = aliases = examples = path = ()
+    own_json = ""  # see `host.listing_json.own_json`
 
     def __init__(self, kept: "dict[str, Any]") -> None:
         self.__dict__ = kept.copy()

@@ -88,7 +88,9 @@ class Match:
     @property
     def shadows(self) -> tuple[str, ...]:
         """The place (see `Node.place`) of each command that this command or category shadows."""
-        return tuple([one.place for one in self.shadowed])
+        if not self.shadowed:  # as for most commands
+            return ()
+        return tuple([node.place for node in self.shadowed])
 
 
 class Catalog:

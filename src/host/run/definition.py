@@ -189,9 +189,9 @@ class Definition:
 
         They are not checked, and links in them are not resolved: see host.run.path_folders.
         """
-        folders = [
-            join(level.directory, folder) for level in reversed(self.chain) for folder in level.path
-        ]
+        folders: list[str] = []
+        for level in reversed(self.chain):
+            folders += [join(level.directory, folder) for folder in level.path]
         return (*folders, *self.plugin_path)
 
     @property
@@ -227,7 +227,10 @@ class Definition:
     @property
     def supervisions(self) -> "list[Supervision]":
         """How this definition, and those above it, record and limit runs; the nearest is last."""
-        return [found for level in self.chain for found in level.own_supervisions]
+        supervisions: list[Supervision] = []
+        for level in self.chain:
+            supervisions += level.own_supervisions
+        return supervisions
 
     @property
     def supervision(self) -> "Supervision":

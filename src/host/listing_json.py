@@ -1,0 +1,115 @@
+"""Commands as JSON text, as `--format json` shows them.
+
+The index of definitions keeps the text of what one file says (`own_json`), so a large listing is
+mostly joined from ready texts. The other fields depend on the tree that has the command, on the
+categories above it, or on the disk.
+"""
+
+from __future__ import annotations
+
+import json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Any
+
+    from host.listing_records import Command
+    from host.run.argument_spec import Argument
+    from host.run.definition import Definition
+    from host.run.required_variables import RequiredVariable
+
+_text = json.encoder.encode_basestring_ascii  # what `json.dumps` calls for a string
+_CONSTANTS = {True: "true", False: "false", None: "null"}
+_UNSUPERVISED = {"record": None, "timeout": None, "exclusive": None}
+# The text of `_inherited_json` for most commands.
+_NOTHING_INHERITED = (
+    '"group": null, "required_envs": [], "requires": [], "path_folders": [], '
+    '"record": null, "timeout": null, "exclusive": null'
+)
+
+
+def command_json(command: Command, realpath: Callable[[str], str]) -> str:
+    """Return a command as the text of a JSON object.
+
+    `realpath` is for its folders on PATH; all commands of a plugin have the same ones, so that a
+    caller can remember the results of `os.path.realpath`.
+    """
+    definition = command.definition
+    # A definition from the index has the text of its own fields.
+    own_fields = getattr(definition, "own_json", "") or own_json(definition)
+    path = ", ".join(map(_text, command.words))
+    plugin = _text(command.plugin) if command.plugin else "null"
+    # Written by hand, because `json.dumps` would need more time than everything else here.
+    place = (
+        f'"path": [{path}], "name": {_text(definition.name)}, '
+        f'"entrypoint": {_text(definition.entrypoint)}, "origin": "{command.origin}", '
+        f'"plugin": {plugin}, "dev": {_CONSTANTS[command.dev]}, '
+        f'"installed": {_CONSTANTS[command.installed]}'
+    )
+    return f"{{{place}, {_inherited_json(definition, realpath)}, {own_fields}}}"
+
+
+def own_json(definition: Definition) -> str:
+    """Return the fields that only the definition's own file decides, without the braces.
+
+    A node may add the name and the entrypoint, so these are not among them.
+    """
+    fields = {
+        "description": definition.description,
+        "sudo": definition.sudo,
+        "os": definition.os,
+        "compatible": definition.compatible,
+        "aliases": definition.aliases,
+        "hidden": definition.hidden,
+        "args": tuple(map(_argument, definition.known_args)),
+        "examples": tuple(map(_nulled, definition.examples)),
+        "effects": definition.effects,
+        "starts_commands": definition.starts_commands,
+        "deprecated": definition.deprecated or None,
+        "moved_to": definition.moved_to or None,
+        "shell": definition.shell,
+        "output": definition.output or None,
+        "schema": definition.schema or None,
+    }
+    return _fields_text(fields)
+
+
+def _inherited_json(definition: Definition, realpath: Callable[[str], str]) -> str:
+    """Return the fields that the categories above a command, or its plugin, may decide, too."""
+    group = definition.group
+    required_envs = definition.required_envs
+    requires = definition.requires
+    path_folders = definition.path_folders
+    supervisions = definition.supervisions
+    if not (group or required_envs or requires or path_folders or supervisions):
+        return _NOTHING_INHERITED
+    fields = {
+        "group": group or None,
+        "required_envs": [_required(name) for name in required_envs],
+        "requires": [_nulled(need.values()) for need in requires],
+        "path_folders": [realpath(folder) for folder in path_folders],
+        **(definition.supervision.values() if supervisions else _UNSUPERVISED),
+    }
+    return _fields_text(fields)
+
+
+def _fields_text(fields: Mapping[str, Any]) -> str:
+    """Return the fields of a JSON object without its braces."""
+    return json.dumps(fields, check_circular=False)[1:-1]
+
+
+def _argument(argument: Argument) -> dict[str, Any]:
+    """Return a declared argument with all its keys; absent ones are null."""
+    values = _nulled(argument.values()) | {"default": argument.default}
+    program = values.pop("choices_from")
+    return values | {"choices": {"program": program}} if program else values
+
+
+def _required(name: RequiredVariable) -> dict[str, Any]:
+    facts = {"name": name, "hint": name.hint, "type": name.type}
+    return _nulled(facts) | {"secret": name.secret}
+
+
+def _nulled(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: None if value in ("", ()) else value for key, value in values.items()}
