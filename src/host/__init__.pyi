@@ -1,7 +1,6 @@
 # The public names, one per line: `__init__.py` reads this file on the first access to one of them.
 
 from host.cli.page_layout import Page as Page
-from host.listing_json import command_json as command_json
 from host.declared_output import output_schema as output_schema
 from host.errors import CannotStartError as CannotStartError
 from host.errors import DefinitionError as DefinitionError
@@ -15,6 +14,7 @@ from host.errors import Problem as Problem
 from host.errors import SourceError as SourceError
 from host.errors import UsageError as UsageError
 from host.hook_marker import hookimpl as hookimpl
+from host.listing_json import command_json as command_json
 from host.listing_records import Category as Category
 from host.listing_records import Command as Command
 from host.listing_records import Listing as Listing

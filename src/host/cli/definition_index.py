@@ -14,7 +14,6 @@ import os
 import sys
 import time
 
-from host import listing_json
 from host.errors import HostError
 from host.run import definition as definition_files
 from host.run.definition import SYSTEM_OS, Definition
@@ -45,8 +44,9 @@ class DefinitionIndex:
 
     def __init__(self, installation: "OpenInstallation", now: int = 0) -> None:
         """Open the index of an installation; `now` is the time in ns, for tests."""
-        modules = (definition_files, listing_json)
-        code = [stamp(os.path.dirname(module.__file__ or "")) for module in modules]
+        directory = os.path.dirname(definition_files.__file__)
+        # the folders of this program's modules: `host.run` and `host`
+        code = [stamp(directory), stamp(os.path.dirname(directory))]
         self._key = "\n".join([installation.key, SYSTEM_OS, *code])
         self._paths = installation.indexes
         self._settled = (now or time.time_ns()) - SLOWEST_CLOCK
@@ -92,15 +92,20 @@ class DefinitionIndex:
 
 def _kept(definition: Definition) -> "dict[str, Any]":
     """Return the attributes to cache by name, without those that equal a default."""
-    kept = {name: getattr(definition, name) for name in _KEPT}
+    from host.listing_json import own_json  # imports `json`, which a text listing does not need
+
+    kept = {}
     defaults = vars(CachedDefinition)
-    kept = {name: one for name, one in kept.items() if one != defaults.get(name)}
+    for name in _KEPT:
+        value = getattr(definition, name)
+        if value != defaults.get(name):
+            kept[name] = value
     for name in _KEPT_IF_EMPTY:
         value = getattr(definition, name)
         if not value:
             kept[name] = value
     if definition.is_command:
-        kept["own_json"] = listing_json.own_json(definition)
+        kept["own_json"] = own_json(definition)
     return kept
 
 

@@ -55,8 +55,13 @@ FILES = {
     "commands/demo/bad/command.json": '{"name": ',
     "commands/demo/deep/er/command.json": command(),
     "commands/demo/deep/category.json": {
-        **{"name": "Deep", "description": "With defaults", "group": "Deep"},
-        **{"requires": ["git>=2"], "required_envs": ["DEEP"], "timeout": "9s", "path": ["bin"]},
+        "name": "Deep",
+        "description": "With defaults",
+        "group": "Deep",
+        "requires": ["git>=2"],
+        "required_envs": ["DEEP"],
+        "timeout": "9s",
+        "path": ["bin"],
     },
     # a folder whose script `main` gives the entrypoint
     "commands/demo/named/command.json": {"name": "Named", "description": "By its script"},
