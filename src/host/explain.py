@@ -96,6 +96,7 @@ def _planned(session: Session, words: Sequence[str]) -> tuple[Run, Plan]:
         question=run.question,
         effects=run.effects,
         limits=_limits(run),
+        after=tuple(run.catalog.lock.after_runs_of(run.words)),
         errors=tuple(errors),
     )
     return run, plan
@@ -198,6 +199,10 @@ def _explanation(run: Run, plan: Plan, status: int) -> dict[str, Any]:
         "question": plan.question or None,
         "effects": plan.effects,
         "limits": {key: limit.values() for key, limit in plan.limits.items()},
+        "after_run": [
+            {"plugin": call.plugin, "name": call.name, "function": call.function}
+            for call in plan.after
+        ],
         "errors": [
             {"status": error.status, "message": error.what, "remedy": error.remedy or None}
             for error in plan.errors
@@ -240,10 +245,12 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
         rows.append((variable["name"], _value_text(variable, root)))
         rows += [("", f"shadows {_value_text(weaker, root)}") for weaker in variable["shadows"]]
     _add_table(page, "Variables", rows)
-    programs = [(one["program"], one["state"]) for one in explanation["requires"]]
+    programs = [(program["program"], program["state"]) for program in explanation["requires"]]
     _add_table(page, "Requires", programs)
     limits = [(key, _limit_text(limit, root)) for key, limit in plan.limits.items()]
     _add_table(page, "Limits", limits)
+    calls = [(call.name, f"{call.function}  ← plugin {call.plugin}") for call in plan.after]
+    _add_table(page, "After the run", calls)
     errors = [(f"status {error.status}", str(error)) for error in plan.errors]
     _add_table(page, "This run would fail", errors)
     unchecked = [program for program, state in plan.programs.items() if state == NOT_CHECKED]

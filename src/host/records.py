@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from host.errors import HostError
+    from host.run.declarations import AfterRun
     from host.run.definition import Definition
 
 
@@ -231,6 +232,7 @@ class Plan(Record):
     effects     "read", "change" or "destroy"
     limits      how the run is recorded and limited: a `Limit` for each key that a file sets
     errors      the `HostError`s that prevent the run, the first one first
+    after       the functions of plugins that are called after the run
     """
 
     words: tuple[str, ...]
@@ -245,3 +247,4 @@ class Plan(Record):
     effects: str
     limits: Mapping[str, Limit]
     errors: tuple[HostError, ...]
+    after: Sequence[AfterRun] = ()

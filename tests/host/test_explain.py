@@ -285,3 +285,25 @@ def test_a_recorded_run(install):
     cli = str(made.root / "core/cli.json")
     assert plan["limits"]["timeout"] == {"value": "5s", "source": cli}
     assert plan["limits"]["record"] == {"value": False, "source": cli}
+
+
+def test_functions_after_the_run(install):
+    hooks = """
+from host import AfterRun, hookimpl
+
+@hookimpl
+def after_run(installation):
+    yield AfterRun("chat", "json:dumps", words=("hi",))
+    yield AfterRun("all", "json:loads", words=("other",))
+"""
+    made = install(
+        {
+            "commands/hi": "#!/bin/sh\n",
+            "plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"},
+            "plugins/reporter/hooks.py": hooks,
+        }
+    )
+    _, plan = explained(made, "hi")
+    assert plan["after_run"] == [{"plugin": "reporter", "name": "chat", "function": "json:dumps"}]
+    page = made.run("--explain", "hi").stdout
+    assert "After the run:\n  chat  json:dumps  ← plugin reporter\n" in page

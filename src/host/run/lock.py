@@ -73,6 +73,10 @@ class Lock(Record):
 
     unparsed = b""  # the lines of the lock file for the values that are parsed later
 
+    def after_runs_of(self, words: "tuple[str, ...]") -> "list[AfterRun]":
+        """Return the functions of plugins that are called after a run of the command `words`."""
+        return [call for call in self.after_runs if call.serves(words)]
+
     def disabled_owner(self, words: "Sequence[str]") -> str:
         """Return the disabled plugin that has the command or category `words`, or ""."""
         for plugin, commands in self.disabled.items():

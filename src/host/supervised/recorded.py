@@ -6,10 +6,11 @@ import time
 
 from host.errors import HostError
 from host.run.caller import RECORDED
-from host.run.history import EndedRun, new_id
+from host.run.history import EndedRun, StartedRun, new_id
 from host.run.plan import Run
 from host.run.supervision import OUTPUT
 from host.secrets import masked_line
+from host.supervised.after_run import call_after_run
 from host.supervised.masking import MASK, masked_arguments, masked_output, secret_values
 from host.supervised.recorded_variable import variable_of
 from host.supervised.start import Spool, records, started_run
@@ -55,15 +56,17 @@ class RecordedRun:
         self._origin = origin
         self._client = {name: _cleaned(fact) for name, fact in client.items()}
         self._secrets: set[str] | None = None  # not known
-        self._has_started = False
+        self._started: StartedRun | None = None
+        self._messages = session.messages
+        self._is_finished = False
         self._spool: Spool | None = None
         self._began = time.monotonic()
         self.id: str = ""
-        if not records(self._run, is_asked=True):
-            return
-        self.id = new_id()
-        self._spool = Spool(self._run, session.messages)
-        if secrets is not None:
+        if records(self._run, is_asked=True):
+            self.id = new_id()
+            self._spool = Spool(self._run, session.messages)
+        self._calls = self._run.catalog.lock.after_runs_of(command.words)
+        if secrets is not None and (self._spool is not None or self._calls):
             if self._read_sources():
                 self._secrets = {*secrets, *secret_values(self._run)}
             self._write_start()
@@ -82,23 +85,23 @@ class RecordedRun:
 
         `secrets` has all values to mask, which the caller learned from the run itself.
         """
-        if self._spool is None or self._has_started:
+        if self._started is not None or self._spool is None:
             return
         self._secrets = {*secrets, *secret_values(self._run)}  # with those of the caller
         self._write_start()
 
-    def _write_start(self) -> None:
+    def _write_start(self) -> StartedRun:
         """Write the start; if the secrets are unknown, each argument is masked."""
-        if self._spool is None:
-            return
         shown: Sequence[str] = [MASK for _ in self._arguments]
         if self._secrets is not None:
             shown = masked_arguments(self._run, self._arguments, self._secrets)
         started = started_run(self._run).replaced(
-            id=self.id, arguments=shown, origin=self._origin, client=self._client
+            id=self.id or new_id(), arguments=shown, origin=self._origin, client=self._client
         )
-        self._spool.append(started)
-        self._has_started = True
+        self._started = started
+        if self._spool is not None:
+            self._spool.append(started)
+        return started
 
     def environment(self, environ: Mapping[str, str] | None = None) -> dict[str, str]:
         """Return the environment for the command, so that its run is not recorded again.
@@ -121,27 +124,34 @@ class RecordedRun:
         """Write the end of the run to the history. Only the first call has an effect.
 
         `status` is a `returncode` of `subprocess`: if a signal ended the run, its negative number.
-        `hosts` has the result of each host. The last 64 KiB of `output` are kept, but only if the
-        command has `"record": "output"`. Secrets are masked in both.
+        `hosts` has the result of each host; if there are any, the functions of the hook `after_run`
+        are called, because a run on other machines cannot call those of this one. The last 64 KiB
+        of `output` are kept, but only if the command has `"record": "output"`. Secrets are masked
+        in both.
         """
-        if self._spool is None:
+        if self._is_finished:
             return
-        if not self._has_started:
-            self._write_start()
+        self._is_finished = True
+        calls = self._calls if hosts else []
+        if self._spool is None and not calls:
+            return
+        started = self._started or self._write_start()
         signal = max(-status, 0)
         kept = ""
         if output and self._secrets is not None and self._run.supervision.record == OUTPUT:
             kept = masked_output(output.encode("utf-8", "replace"), self._secrets)
         ended = EndedRun(
-            self.id,
+            started.id,
             round(time.monotonic() - self._began, 3),
             _SIGNALLED + signal if signal else status,
             signal,
             kept,
             [self._masked_result(result) for result in hosts],
         )
-        self._spool.append(ended)
-        self._spool = None
+        if self._spool is not None:
+            self._spool.append(ended)
+        if calls:
+            call_after_run(calls, started, ended, self._messages)
 
     def _masked_result(
         self, result: Mapping[str, str | int | float | None]

@@ -55,7 +55,7 @@ def demands_of(run: "Run") -> "Demands | None":
     supervision = run.supervision
     environ = run.installation.environ
     is_recorded = records(run, is_asked=is_on(environ.get(RECORD))) and RECORDED not in environ
-    after = [call for call in run.catalog.lock.after_runs if call.serves(run.words)]
+    after = run.catalog.lock.after_runs_of(run.words)
     if not (is_recorded or supervision.seconds or supervision.exclusive or after):
         return None
     output = is_recorded and supervision.record == OUTPUT

@@ -149,10 +149,33 @@ def after_run(installation):
     yield AfterRun("report", "pprint:pprint", words=("plain",))
 """
     made.write({"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}})
-    made.write({"plugins/reporter/hooks.py": hooks.replace("pprint:pprint", "pprint:pprint")})
+    made.write({"plugins/reporter/hooks.py": hooks})
     program = program_of(made)
     recorded = program.record(("plain",), origin="mcp", client=CLIENT)
     done = program.run(("plain",), environ=recorded.environment(), capture_output=True, text=True)
     recorded.finish(done.returncode)
     for text in (recorded.id, "'mcp'", "1.0, beta:2"):
         assert text in done.stderr
+
+
+@pytest.mark.parametrize("record", [None, False], ids=["recorded", "not recorded"])
+def test_after_run_gets_the_hosts(
+    made: Made, record: bool | None, capfd: pytest.CaptureFixture[str]
+) -> None:
+    hooks = """
+from host import AfterRun, hookimpl
+
+@hookimpl
+def after_run(installation):
+    yield AfterRun("report", "pprint:pprint", words=("app",))
+"""
+    made.write({"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}})
+    made.write({"plugins/reporter/hooks.py": hooks})
+    made.write({"core/cli.json": {**CLI, "record": record}} if record is False else {})
+    _, recorded = ship(made, secrets=["s3cr3t"])
+    recorded.finish(3, hosts=[{"host": "web1", "reason": "no s3cr3t"}])
+    recorded.finish(0, hosts=[{"host": "web2"}])
+    shown = capfd.readouterr().err
+    assert shown.count("FinishedRun(") == 1
+    for text in ("hosts=[{'host': 'web1', 'reason': 'no ********'}]", "status=3", "'in ********'"):
+        assert text in shown
