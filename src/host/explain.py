@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from host.cli.session import Session
     from host.records import Variable
 
+_FROM = "  ← "  # between a value and its source
 _WIDEST_NAME = 28  # columns; a longer name gets a line of its own
 _GAP = 2
 _INDENT = 2
@@ -249,7 +250,7 @@ def _page(session: Session, plan: Plan, explanation: Mapping[str, Any]) -> str:
     _add_table(page, "Requires", programs)
     limits = [(key, _limit_text(limit, root)) for key, limit in plan.limits.items()]
     _add_table(page, "Limits", limits)
-    calls = [(call.name, f"{call.function}  ← plugin {call.plugin}") for call in plan.after]
+    calls = [(call.name, f"{call.function}{_FROM}plugin {call.plugin}") for call in plan.after]
     _add_table(page, "After the run", calls)
     errors = [(f"status {error.status}", str(error)) for error in plan.errors]
     _add_table(page, "This run would fail", errors)
@@ -269,12 +270,12 @@ def _question(session: Session, plan: Plan) -> str:
 def _value_text(row: Mapping[str, Any], root: str) -> str:
     rank = "" if row["rank"] is None else f" (rank {row['rank']:g})"
     source = row["source"].removeprefix(f"{root}/")
-    return f"{row['value'] or EMPTY}  ← {source}{rank}"
+    return f"{row['value'] or EMPTY}{_FROM}{source}{rank}"
 
 
 def _limit_text(limit: Limit, root: str) -> str:
     value = str(limit.value).lower() if isinstance(limit.value, bool) else limit.value
-    return f"{value}  ← {limit.source.removeprefix(f'{root}/')}"
+    return f"{value}{_FROM}{limit.source.removeprefix(f'{root}/')}"
 
 
 def _command_lines(argv: Iterable[str], width: int) -> Iterator[str]:
@@ -299,13 +300,21 @@ def _add_table(page: Page, heading: str, rows: Sequence[tuple[str, str]]) -> Non
     columns = page.terminal.width - _INDENT - column
     lines = []
     for name, text in rows:
-        folded = _folded(printable(text), columns)
+        folded = _folded_at_source(printable(text), columns)
         label = printable(name)
         if width_of(label) > _WIDEST_NAME:
             lines.append(page.terminal.styled(label, "name"))
             label = ""
         lines += page.row(label, folded, column)
     page.lines(heading, lines)
+
+
+def _folded_at_source(text: str, columns: int) -> list[str]:
+    """Return a value and its source in lines; if both do not fit, the source begins a line."""
+    value, _, source = text.rpartition(_FROM)
+    if not value or width_of(text) <= columns:
+        return _folded(text, columns)
+    return [*_folded(value, columns), *_folded(f"{_FROM.strip()} {source}", columns)]
 
 
 def _folded(text: str, columns: int) -> list[str]:

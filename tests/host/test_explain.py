@@ -137,7 +137,6 @@ def test_the_page(everything):
         "effects      destroy",
         "question     Deploy it? (--yes answers it)",
         "arguments    prod '--code=********'",
-        "not asked",
         "tool>=2  not checked",
         "sh       found",
         "timeout    10m  ← commands/deploy/category.json",
@@ -147,6 +146,7 @@ def test_the_page(everything):
         "← config/settings.conf:1 (rank 3)",
     ):
         assert line in page
+    assert "secrets.TOKEN, not asked (rank 4.5)" in " ".join(page.split())
     assert "hunter22" not in page
     assert "opensesame" not in page
     assert [*(made.home / "marks").iterdir()] == []
