@@ -80,11 +80,17 @@ def _link_man_page(name: str, environ: Mapping[str, str]) -> None:
 def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     """Return advice on how to put a launcher on PATH."""
     usual = f"{home(environ)}/.local/bin"
-    if usual in environ.get("PATH", "").split(":"):
-        make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
-        return f"to put it on PATH: {make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
-    start = "to put it on PATH, add this line to your shell's start-up file"
-    return f"{start}: export PATH={shlex.quote(os.path.dirname(launcher))}:$PATH"
+    link = os.path.join(usual, os.path.basename(launcher))
+    is_linked = os.path.realpath(link) == os.path.realpath(launcher)
+    is_on_path = usual in environ.get("PATH", "").split(":")
+    make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
+    to_link = f"{make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
+    line = "add this line to your shell's start-up file: export PATH=~/.local/bin:$PATH"
+    if is_on_path:
+        return f"to put it on PATH: {to_link}"
+    if is_linked:
+        return f"to put it on PATH, {line}"
+    return f"to put it on PATH, run {to_link}, and {line}"
 
 
 def offer_completion(session: Session, name: str) -> None:

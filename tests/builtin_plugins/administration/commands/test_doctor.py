@@ -325,7 +325,9 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
         (there / tool).symlink_to(shutil.which(tool) or "")
     row = only(made, PATH=str(there))
     assert (row["check"], row["message"]) == ("PATH", "cli is not on PATH")
-    assert row["remedy"].endswith(f"export PATH={made.launcher.parent}:$PATH")
+    line = "add this line to your shell's start-up file: export PATH=~/.local/bin:$PATH"
+    link = f"mkdir -p ~/.local/bin && ln -s {made.launcher} ~/.local/bin/"
+    assert row["remedy"] == f"to put it on PATH, run {link}, and {line}"
     assert [row["remedy"] for row in findings(made, PATH=str(there), SHELL="/bin/bash")][1:] == [
         f"{made.launcher} self completion bash --install"  # a remedy can be typed as it is
     ]
@@ -334,6 +336,7 @@ def test_the_program_on_path(install: Install, tmp_path: Path) -> None:
     path = f"{there}:{own}"
     assert only(made, PATH=path)["remedy"].endswith(f": ln -s {made.launcher} ~/.local/bin/")
     (own / "cli").symlink_to(made.launcher)
+    assert only(made, PATH=str(there))["remedy"] == f"to put it on PATH, {line}"
     assert findings(made, PATH=path) == []
     (there / "cli").symlink_to("/bin/true")
     assert "another cli comes first on PATH" in only(made, PATH=path)["message"]

@@ -398,6 +398,8 @@ def test_a_folder_that_names_no_word(install: Install) -> None:
     assert status == 1
     assert one.startswith("commands/a/-x:1:1: left out; use at most 64 letters")
     assert other.startswith("commands/a/-y:1:1: left out;")
+    shutil.rmtree(made.root / "commands/a/-x")
+    assert lint(made) == (0, f"{other}\n")  # without a definition, it is only a hint
 
 
 def test_a_category_is_looked_at_too(install: Install) -> None:

@@ -35,6 +35,7 @@ from host.run.lock import Lock
 from host.run.projects import Project
 from host.run.script_definition import ScriptComments, block_text
 from host.run.script_help import script_gets_help
+from host.run.words import is_word
 
 
 class Lint:
@@ -143,7 +144,7 @@ class Lint:
                 if left := inside.pop(word, None):
                     yield Finding("undefined", reserved_problem(word, left), hint=True)
             if command is None or command.is_script:
-                yield from (Finding("definition", one) for one in node.problems)
+                yield from _folder_findings(node)
                 # The root of a plugin with command folders is not a category itself.
                 if node.tree.scripts is not None or (node.parent and node.holds_commands()):
                     yield from left_out(node)
@@ -192,6 +193,22 @@ class Lint:
         if command.is_script:
             with suppress(FileNotFoundError):
                 self.ignored_tags.update({*ScriptComments(command.file).ignored})
+
+
+def _folder_findings(node: FolderNode) -> Iterator[Finding]:
+    """Yield the problems with the folders in a node.
+
+    A folder whose name is no word is only a hint, unless it has a definition: it may be meant for
+    something else than commands.
+    """
+    for problem in node.problems:
+        is_folder = problem.path != node.at
+        has_wrong_name = is_folder and not is_word(os.path.basename(problem.path))
+        definitions = [f"{problem.path}/{name}" for name in ("command.json", "category.json")]
+        if has_wrong_name and not any(map(os.path.exists, definitions)):
+            yield Finding("undefined", problem, hint=True)
+        else:
+            yield Finding("definition", problem)
 
 
 def _moved(catalog: Catalog) -> Iterator[Finding]:

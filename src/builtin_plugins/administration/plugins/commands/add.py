@@ -18,7 +18,7 @@ from builtin_plugins.administration.plugins.transaction import (
 )
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.registry import Entry, check_under, read_registry
-from host import PluginError, UsageError
+from host import PluginError, UsageError, masked_text
 from host.cli.session import Session
 
 
@@ -203,8 +203,18 @@ def _former(session: Session, wanted: Entry, *, ref: str | None) -> Entry | None
     if former is None or (former.is_package and wanted.is_package):
         return former
     if (former.kind, former.source) != (wanted.kind, wanted.source):
-        raise PluginError(f"{_installed(session, former)}{make_source(wanted).name_hint}")
+        raise _name_is_taken(session, former, wanted)
     return former
+
+
+def _name_is_taken(session: Session, former: Entry, wanted: Entry) -> PluginError:
+    """Return the error for a source whose plugin would have the name of another plugin."""
+    owner = f"the plugin from {masked_text(former.source)}" if former.source else "another plugin"
+    what = f"{former.name} is already the name of {owner}"
+    *_, removal = _ways(session, former)
+    if not make_source(wanted).name_hint:
+        return PluginError(what, removal)
+    return PluginError(what, f"to add both, choose another name with --name; or {removal}")
 
 
 def _needs_no_fetch(session: Session, former: Entry, wanted: Entry) -> bool:

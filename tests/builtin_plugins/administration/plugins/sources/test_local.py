@@ -163,8 +163,12 @@ def test_adding_twice_says_how_to_go_on(install: Install, tmp_path: Path) -> Non
     assert again.all == (0, f"acme (local, {source}) is already installed; {hints}", "")
     other = write_tree(tmp_path / "other/acme", plugin_files("x/y"))
     refused = plugin(made, "add", str(other))
-    assert (refused.status, refused.stdout) == (1, "")
-    assert refused.stderr == f"cli: acme (local, {source}) is already installed; {hints}"
+    assert refused.all == (
+        1,
+        "",
+        f"cli: acme is already the name of the plugin from {source}; to add both, choose another "
+        "name with --name; or remove it with: cli self plugin remove acme\n",
+    )
 
 
 def test_a_command_below_an_existing_command_is_refused(install: Install, tmp_path: Path) -> None:
