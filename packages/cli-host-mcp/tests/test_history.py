@@ -72,6 +72,20 @@ def test_the_users_answer_is_recorded(recording: Cli, mode: str) -> None:
     assert refused["client"]["confirmation"] == "refused"
 
 
+def test_a_call_with_wrong_arguments(recording: Cli) -> None:
+    stage = {"name": "stage", "choices": ["dev"]}
+    pin = {"name": "--pin", "value": "PIN", "secret": True}
+    recording.command("app up", "true\n", args=[stage, pin], effects="read")
+    with connected(recording, "2025-11-25") as assistant:
+        assert assistant.call("app__up", stage="dev", pn="4711").failed
+        assert assistant.call("app__up", stage="prod", pin="4711").failed
+    wrong_value, wrong_key = _history(recording, "--failed")
+    assert (wrong_key["words"], wrong_key["arguments"]) == (["app", "up"], [])
+    assert wrong_value["arguments"] == ["--pin", "********", "prod"]
+    for run in (wrong_value, wrong_key):
+        assert (run["status"], run["client"]["confirmation"]) == (2, "not asked")
+
+
 def test_a_client_that_cannot_ask(recording: Cli) -> None:
     with connected(recording, "2026-07-28", asks=False) as assistant:
         assert assistant.call("app__drop", words=["db"]).failed

@@ -41,6 +41,7 @@ def test_toml_is_appended_to() -> None:
     assert found.startswith(text)
     assert tomllib.loads(found)["mcp_servers"] == {"other": {"command": "y"}, "my cli": _ENTRY}
     assert edited(CLIENTS["codex"], found, "my cli", _ENTRY) == found
+    assert without(CLIENTS["codex"], found, "my cli") == text
 
 
 _CODEX = """\

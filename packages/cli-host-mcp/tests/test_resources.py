@@ -143,11 +143,40 @@ def test_changes_are_announced(tmp_path: Path) -> None:
         assert changed.result(30) == "ToolsListChanged"
 
 
+def test_changes_of_the_list_of_commands_are_announced(tmp_path: Path) -> None:
+    cli = made(tmp_path)
+    cli.command("app one", "true\n")
+    with connected(cli, "2025-11-25", "app") as client:
+        client.portal.call(client.client.subscribe_resource, "cli://commands")
+        with pytest.raises(MCPError, match="only those of cli://commands"):
+            client.portal.call(client.client.subscribe_resource, "cli://help/app/one")
+        cli.command("app one", "true\n", description="Another text")
+        until(lambda: any(_is_update(one) for one in client.messages), 30)
+        client.portal.call(client.client.unsubscribe_resource, "cli://commands")
+    with connected(cli, "2026-07-28", "app") as client:
+        changed = client.portal.start_task_soon(_change_while_listening, client, cli)
+        assert changed.result(30) == "ResourceUpdated cli://commands"
+
+
+async def _change_while_listening(client: Assistant, cli: Cli) -> str:
+    uris = ["cli://commands", "cli://help/app/one"]
+    async with client.client.listen(resource_subscriptions=uris) as subscription:
+        cli.command("app one", "true\n", description="A third text")
+        async for event in subscription:
+            return f"{type(event).__name__} {event.uri}"
+    return ""
+
+
 async def _listen(client: Assistant) -> str:
     async with client.client.listen(tools_list_changed=True) as subscription:
         async for event in subscription:
             return type(event).__name__
     return ""
+
+
+def _is_update(message: Any) -> bool:
+    is_update = isinstance(message, types.ResourceUpdatedNotification)
+    return is_update and str(message.params.uri) == "cli://commands"
 
 
 def _is_change(message: Any) -> bool:

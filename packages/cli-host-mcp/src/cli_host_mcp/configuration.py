@@ -73,7 +73,11 @@ def without(client: Client, text: str, name: str) -> str:
         return _checked_json(client, without_key(text, [client.key, name]), document)
     written = tomlkit.parse(text)
     del written[client.key][name]
-    return _checked(_with_comments_below(text, written.as_string()), document)
+    remaining = _with_comments_below(text, written.as_string())
+    if remaining.endswith("\n\n"):
+        # `edited` put an empty line above the entry, which was the last one.
+        remaining = remaining.rstrip("\n") + "\n"
+    return _checked(remaining, document)
 
 
 def shown(client: Client, name: str, entry: Mapping[str, Any]) -> str:

@@ -9,12 +9,13 @@ from typing import Any
 
 from mcp.server.context import ServerRequestContext
 
-from cli_host_mcp.offer import Call
+from cli_host_mcp.offer import Call, RefusedCallError
 from host import CannotStartError, NotConfirmedError, RecordedRun
 
 GIVEN = "given"
 REFUSED = "refused"
 NOT_NEEDED = "not needed"
+NOT_ASKED = "not asked"  # the call could not run
 _ENDED = -signal.SIGTERM  # the processes of a cancelled call get TERM
 _TIMED_OUT = 124  # the status of a run that its time limit ended
 
@@ -58,9 +59,17 @@ def recorded_call(
 
 def record_refusal(ctx: ServerRequestContext[Any], tool: str, call: Call) -> None:
     """Record a call that the user did not confirm, or could not be asked about."""
-    client = _client_of(ctx, tool, REFUSED)
+    _record_ended(_client_of(ctx, tool, REFUSED), call, NotConfirmedError.status)
+
+
+def record_invalid(ctx: ServerRequestContext[Any], tool: str, refused: RefusedCallError) -> None:
+    """Record a call that was refused before anybody was asked, with the status of a run."""
+    _record_ended(_client_of(ctx, tool, NOT_ASKED), refused.call, refused.status)
+
+
+def _record_ended(client: dict[str, str], call: Call, status: int) -> None:
     recorded = call.program.record(call.command.words, call.args, origin="mcp", client=client)
-    recorded.finish(NotConfirmedError.status)
+    recorded.finish(status)
 
 
 def _client_of(ctx: ServerRequestContext[Any], tool: str, confirmation: str) -> dict[str, str]:

@@ -14,7 +14,7 @@ from cli_host_mcp.arguments import words_of
 from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.output import escaped
 from cli_host_mcp.problem import CallError, closest
-from host import Command, Program, UsageError, printable
+from host import Command, HostError, Program, UsageError, printable
 
 ASKS = {"destroy": ("destroy",), "change": ("change", "destroy"), "never": ()}
 _OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # variables of the `mcp serve` command itself
@@ -22,6 +22,18 @@ _OURS = ("COMMAND_NAME", "COMMAND_CATEGORY")  # variables of the `mcp serve` com
 
 class UnknownToolError(CallError):
     """The client called a tool that does not exist."""
+
+
+class RefusedCallError(CallError):
+    """A call of an offered command cannot run: for its arguments, or because of `--read-only`.
+
+    `call` is what was refused, for the history; it has no arguments if these have no valid form.
+    """
+
+    def __init__(self, failure: HostError, call: Call) -> None:
+        super().__init__(str(failure))
+        self.call = call
+        self.status = failure.status
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +78,20 @@ class Offer:
         self._search = search
         self._asks = ASKS[confirm]
         self._program = program
-        self._words = {toolbox.tool_name(one.words, program): one.words for one in commands}
+        self._words = {
+            toolbox.tool_name(command.words, program): command.words for command in commands
+        }
 
     def commands(self) -> list[Command]:
         offered = set(self._words.values())
         commands = self._choice.served(all_commands(Program.current()))
-        return [one for one in commands if one.words in offered]
+        return [command for command in commands if command.words in offered]
 
     def tools(self) -> list[dict[str, Any]]:
         """Return the tools as JSON objects."""
         if self._search:
             return toolbox.search_tools(self._choice.read_only)
-        return [toolbox.tool_of(one, self._program) for one in self.commands()]
+        return [toolbox.tool_of(command, self._program) for command in self.commands()]
 
     def answer(self, name: str, given: Mapping[str, Any]) -> Call | str:
         """Return the answer to a call of the tool `name`: a text, or the command to run.
@@ -102,18 +116,28 @@ class Offer:
 
     def _call(self, words: tuple[str, ...], given: Mapping[str, Any]) -> Call:
         program = Program.current()
-        command = self._command(program, words)
-        args = words_of(command.definition, given)
-        if program.find([*words, *args]).words != words:
-            raise CallError(f"this call would run another command: {shlex.join([*words, *args])}")
-        effects = program.effects(command, args)
-        if command.definition.starts_commands:
-            effects = toolbox.strongest_effects(command.definition)
+        call = Call(program, self._command(program, words), ())
+        try:
+            args = words_of(call.command.definition, given)
+            call = replace(call, args=args)
+            effects = self._effects(call)
+        except HostError as failure:
+            raise RefusedCallError(failure, call) from None
+        return replace(call, question=self._question(call, effects))
+
+    def _effects(self, call: Call) -> str:
+        """Return the effects of a call; raises CallError or UsageError if it may not run."""
+        words = call.command.words
+        line = [*words, *call.args]
+        if call.program.find(line).words != words:
+            raise CallError(f"this call would run another command: {shlex.join(line)}")
+        effects = call.program.effects(call.command, call.args)
+        if call.command.definition.starts_commands:
+            effects = toolbox.strongest_effects(call.command.definition)
         if self._choice.read_only and effects != "read":
             refusal = f'--read-only refuses this call, because its effects are "{effects}"'
             raise CallError(f"{' '.join(words)}: {refusal}")
-        call = Call(program, command, args)
-        return replace(call, question=self._question(call, effects))
+        return effects
 
     def _offered(self, name: str) -> tuple[str, ...]:
         """Return the words of the offered command with this path or tool name; raises CallError."""

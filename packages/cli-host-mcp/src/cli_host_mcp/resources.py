@@ -41,10 +41,15 @@ class Resources:
         self._program = program
         self._scheme = scheme_of(program)
 
+    @property
+    def commands_uri(self) -> str:
+        """The address of the list of commands."""
+        return f"{self._scheme}://commands"
+
     def listed(self) -> list[dict[str, Any]]:
         """Return the resources as JSON objects; the help pages are in a template."""
         commands = {
-            "uri": f"{self._scheme}://commands",
+            "uri": self.commands_uri,
             "name": "commands",
             "title": f"The commands of {printable(self._program)}",
             "mimeType": _JSON,

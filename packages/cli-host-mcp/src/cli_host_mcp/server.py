@@ -15,13 +15,25 @@ from mcp import MCPError, types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from cli_host_mcp.asking import Asking
-from cli_host_mcp.history import GIVEN, NOT_NEEDED, record_refusal, recorded_call
+from cli_host_mcp.changes import Changes
+from cli_host_mcp.history import (
+    GIVEN,
+    NOT_NEEDED,
+    record_invalid,
+    record_refusal,
+    recorded_call,
+)
 from cli_host_mcp.masking import secrets_of
-from cli_host_mcp.offer import Call, Offer, UnknownToolError, caller_environment
+from cli_host_mcp.offer import (
+    Call,
+    Offer,
+    RefusedCallError,
+    UnknownToolError,
+    caller_environment,
+)
 from cli_host_mcp.problem import CallError, SecretsUnknownError
 from cli_host_mcp.resources import Resources, limited
 from cli_host_mcp.runs import Ending, Limits, Runner, how_it_ended
@@ -31,9 +43,7 @@ from host import HostError, Program, Variable, declared_secrets, printable
 
 _MOST_WAITING = 64  # maximum number of waiting calls, in addition to the running ones
 _LAST_ANSWERS = 1.0  # seconds that a disconnecting client gets to read the last answers
-_MOST_STREAMS = 8  # subscriptions of one client
 _NOT_FOUND = -32002  # in the protocol of 2025, for a resource that does not exist
-_WATCH = 2.0  # seconds between two looks for changed definitions
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 _Params: TypeAlias = types.CallToolRequestParams
@@ -48,10 +58,8 @@ class Tools:
     ) -> None:
         self._offer = offer
         self._resources = resources
-        self._listed: list[dict[str, Any]] | None = None  # what the client knows
-        self._sessions: list[Any] = []  # of the protocol of 2025, which notifies a session
+        self.changes = Changes(offer, resources)
         self._log_level: types.LoggingLevel | None = None
-        self.bus = InMemorySubscriptionBus()
         self._runner = runner
         self._limits = limits
         self._jobs = jobs
@@ -62,39 +70,22 @@ class Tools:
     async def list(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        self._listed = self._offer.tools()
-        if ctx.protocol_version not in MODERN_PROTOCOL_VERSIONS:
-            self._sessions = [ctx.session]
-        tools = [types.Tool.model_validate(tool) for tool in self._listed]
+        tools = [types.Tool.model_validate(tool) for tool in self.changes.list_tools(ctx)]
         return types.ListToolsResult(tools=tools)
-
-    async def watch(self) -> None:
-        """Tell the client when its list of tools is outdated: a definition changed or vanished."""
-        while True:
-            await anyio.sleep(_WATCH)
-            if self._listed is None:
-                continue
-            try:
-                now = await anyio.to_thread.run_sync(self._offer.tools, abandon_on_cancel=True)
-            except HostError:
-                continue  # the installation is being changed
-            if now != self._listed:
-                self._listed = now
-                await self.bus.publish(ToolsListChanged())
-                for session in self._sessions:
-                    await session.send_tool_list_changed()
 
     async def list_resources(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        found = [types.Resource.model_validate(one) for one in self._resources.listed()]
-        return types.ListResourcesResult(resources=found)
+        listed = self._resources.listed()
+        resources = [types.Resource.model_validate(resource) for resource in listed]
+        return types.ListResourcesResult(resources=resources)
 
     async def list_templates(
         self, ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        found = [types.ResourceTemplate.model_validate(one) for one in self._resources.templates()]
-        return types.ListResourceTemplatesResult(resource_templates=found)
+        listed = self._resources.templates()
+        templates = [types.ResourceTemplate.model_validate(template) for template in listed]
+        return types.ListResourceTemplatesResult(resource_templates=templates)
 
     async def read_resource(
         self, ctx: ServerRequestContext[Any], params: types.ReadResourceRequestParams
@@ -134,13 +125,16 @@ class Tools:
     async def call(self, ctx: ServerRequestContext[Any], params: _Params) -> _Result:
         """Carry out a call. Raises MCPError for an unknown tool; other errors are in the result."""
         try:
-            found = self._offer.answer(params.name, params.arguments or {})
-            if isinstance(found, str):
-                return _result([found])
+            answer = self._offer.answer(params.name, params.arguments or {})
+            if isinstance(answer, str):
+                return _result([answer])
             with self._counted():
-                return await self._carry_out(ctx, params, found)
+                return await self._carry_out(ctx, params, answer)
         except UnknownToolError as failure:
             raise MCPError(types.INVALID_PARAMS, printable(str(failure))) from None
+        except RefusedCallError as failure:
+            await anyio.to_thread.run_sync(record_invalid, ctx, params.name, failure)
+            return _result([printable(f"{failure}; nothing was run")], failed=True)
         except SecretsUnknownError as failure:
             return _result([printable(str(failure))], failed=True)
         except HostError as failure:
@@ -220,7 +214,9 @@ def server_of(program: Program, tools: Tools, instructions: str) -> Server[Any]:
             on_read_resource=tools.read_resource,
             on_completion=tools.complete,
             on_set_logging_level=tools.set_log_level,
-            on_subscriptions_listen=ListenHandler(tools.bus, max_subscriptions=_MOST_STREAMS),
+            on_subscribe_resource=tools.changes.subscribe,
+            on_unsubscribe_resource=tools.changes.unsubscribe,
+            on_subscriptions_listen=tools.changes.listen,
         )
     warnings.simplefilter("ignore")  # each log message would warn, too
     return server
@@ -247,7 +243,7 @@ async def serve(program: Program, tools: Tools, instructions: str) -> int:
             await wire.gone.wait()
             tasks.cancel_scope.cancel()
 
-        for task in (end_on_signal, end_without_client, wire.drain, tools.watch):
+        for task in (end_on_signal, end_without_client, wire.drain, tools.changes.watch):
             tasks.start_soon(task)
         ends = cast("Any", wire)
         async with stdio_server(stdin=ends, stdout=ends) as (reading, writing):
