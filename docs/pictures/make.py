@@ -83,7 +83,7 @@ _BADGE = """\
 <text x="{name_at}" y="14">{name}</text><text x="{value_at}" y="14">{value}</text></g>
 </svg>
 """
-# A reader who wants no motion sees the whole recording at once.
+# A reader who wants no motion sees the first screen; the pictures without motion show all lines.
 _MOTION = """\
 @media (prefers-reduced-motion: no-preference) {{
 @keyframes appear {{ from {{ opacity: 0 }} }}
@@ -92,6 +92,8 @@ text {{ animation: appear .01s both }}
 {rules}
 }}
 """
+_SCREEN = 23  # lines of the recording that are visible at the same time
+_LINE_HEIGHT = 24.4  # of rich's pictures
 _TYPING = 0.06  # seconds per typed letter in the recording
 _READING = 0.12  # seconds per line of output
 _PAUSE = 0.9  # seconds before the next command
@@ -116,12 +118,22 @@ _SVG = """\
 </g>
 </svg>
 """
+# In the recording, the lines move up behind a screen of fixed height.
+_SCREEN_CLIP = """\
+<clipPath id="{unique_id}-screen">
+<rect width="{terminal_width}" height="{screen_height}"/>
+</clipPath>
+</defs>"""
+_RUN_IDS = ("5c0e71d2a94b", "b83f06e9c217", "e41a9d57f380")
+_RUN_STARTS = ("2026-01-05T09:00:12.000Z", "2026-01-05T09:00:31.000Z", "2026-01-05T09:01:04.000Z")
+_RUN_SECONDS = (0.8, 0.2, 1.4)
 _COMMAND = {"entrypoint": "main.sh"}
 _ACME: dict[str, dict[str, object] | str] = {
     "core/cli.json": {
         "name": "Acme",
         "description": "What the Acme team runs every day",
         "version": "2.4.0",
+        "history": {"days": 36500},  # the dates in the recording are fixed
     },
     "config/settings.conf": "REGION=eu-west\nTOKEN=3f9a-bb07\n",
     "commands/db/category.json": {"name": "db", "description": "Databases: backups, migrations"},
@@ -195,7 +207,7 @@ echo "copied $DB"
 #!/usr/bin/env python3
 # Deploy a branch to a stage
 # /// command
-# { "args": [{ "name": "stage", "choices": ["staging", "production"] }] }
+# { "args": [{ "name": "stage", "required": true, "choices": ["staging", "production"] }] }
 # ///
 import sys
 print("deployed to", sys.argv[1])
@@ -285,22 +297,64 @@ class _Desk:
         yield "doctor", self._shown("acme self doctor")
 
     def first_minute(self) -> str:
-        """Return what a terminal shows: scripts added as commands, Tab, a typo and a variable."""
+        """Return what a terminal shows when scripts become commands that are used in several ways.
+
+        The parts: the scripts are added; Tab; a typo; --explain; the picker; and the history.
+        """
         for folder in ("commands/db", "commands/deploy", "commands/setup"):
             shutil.rmtree(self.root / folder)
+        (self.root / "config/settings.conf").unlink()
         _write(self.home / "bin", _SCRIPTS)
         for name in _SCRIPTS:
             (self.home / "bin" / name).chmod(0o755)
-        session = _Session(self.home, self.environ)
+        environ = {**self.environ, "CLI_RECORD": "1", "TZ": "UTC", "CLICOLOR_FORCE": "1"}
+        session = _Session(self.home, environ)
         session.enter("bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'")
         session.enter("source <(acme self completion bash)")
+
         shown = session.enter("ls bin")
         shown += session.press("acme self plugin add ./bin\r", "[y/N] ") + session.enter("y")
         listed = session.press("acme deploy \t", "$ acme deploy ").partition("\n")
         shown += f"{listed[0].rstrip()} <Tab>\n{listed[2]}" + session.enter("staging")
-        shown += session.enter("acme bakcup") + session.enter("DB=test acme self env backup DB")
+        shown += session.enter("acme bakcup")
+        shown += session.enter("DB=test acme --explain backup | head -n 16")
+        # Some machines have fzf, which the picker would use.
+        session.enter(f"everywhere=$PATH PATH={self._programs_for_picker()}")
+        shown += session.press("acme self pick\r", "text: ") + session.press("dep\r", "text: ")
+        shown += session.press("\r", "\nstage: ") + session.enter("production")
+        session.enter("PATH=$everywhere")
+        self._settle_history()
+        shown += session.enter("acme self history")
         session.end()
         return f"$ {shown}"
+
+    def _programs_for_picker(self) -> str:
+        """Return a PATH with the program and what its scripts need."""
+        programs = self.home / ".programs"
+        programs.mkdir()
+        (programs / "python3").symlink_to(os.path.realpath(sys.executable))
+        for name in ("bash", "env"):
+            (programs / name).symlink_to(f"/usr/bin/{name}")
+        return f"{self.home}/.local/bin:{programs}"
+
+    def _settle_history(self) -> None:
+        """Replace what differs from one drawing to the next in the records of the runs."""
+        [spool] = (self.home / ".local/state/cli-host/history").glob("*.spool")
+        lines = []
+        runs: dict[str, int] = {}
+        for line in spool.read_text().splitlines():
+            if not line:
+                lines.append(line)
+                continue
+            record = json.loads(line)
+            number = runs.setdefault(record["id"], len(runs))
+            record["id"] = _RUN_IDS[number]
+            if "start" in record:
+                record |= {"start": _RUN_STARTS[number], "user": "babbage", "host": "web1"}
+            else:
+                record["seconds"] = _RUN_SECONDS[number]
+            lines.append(json.dumps(record, separators=(",", ":")))
+        spool.write_text("\n".join([*lines, ""]))
 
     def _commit(self, repository: Path) -> None:
         self._quietly("git", "-C", str(repository), "add", "--all")
@@ -434,17 +488,31 @@ def _write(root: Path, files: Mapping[str, dict[str, object] | str]) -> None:
 
 def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) -> str:
     """Return a picture of a terminal, animated if `moving`."""
-    wrapped = [
-        part
-        for line in Text.from_ansi(text.expandtabs().rstrip("\n")).split()
-        for part in line.divide(range(_COLUMNS, len(line), _COLUMNS))
-    ]
+    wrapped: list[Text] = []
+    for line in Text.from_ansi(text.expandtabs().rstrip("\n")).split():
+        wrapped += line.divide(range(_COLUMNS, len(line), _COLUMNS))
+    if not moving:
+        return _exported(name, wrapped, theme, _SVG)
+
+    # The frame is that of the first screen; all lines move up behind it.
+    parts = _exported(name, wrapped[:_SCREEN], theme, "{height}\f{chrome}\f{terminal_height}")
+    height, chrome, screen_height = parts.split("\f")
+    template = _SVG.replace("</defs>", _SCREEN_CLIP.replace("{screen_height}", screen_height))
+    template = template.replace("{height}", height)
+    template = template.replace("{chrome}", chrome.replace("{", "{{").replace("}", "}}"))
+    template = template.replace(
+        '<g transform="translate({terminal_x}, {terminal_y})">',
+        '<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-screen)">'
+        '\n<g class="scroll">',
+    )
+    template = template.replace("</g>\n</svg>", "</g>\n</g>\n</svg>")
+    motion = _MOTION.replace("{rules}", _timeline([part.plain for part in wrapped]))
+    return _exported(name, wrapped, theme, template.replace("</style>", f"{motion}</style>"))
+
+
+def _exported(name: str, lines: list[Text], theme: TerminalTheme, template: str) -> str:
     console = Console(file=io.StringIO(), record=True, width=_COLUMNS, color_system="truecolor")
-    console.print(Text("\n").join(wrapped), soft_wrap=True, end="")
-    template = _SVG
-    if moving:
-        motion = _MOTION.replace("{rules}", _timeline([part.plain for part in wrapped]))
-        template = template.replace("</style>", f"{motion}</style>")
+    console.print(Text("\n").join(lines), soft_wrap=True, end="")
     svg = console.export_svg(
         title="acme", theme=theme, unique_id=f"acme-{name}", code_format=template
     )
@@ -454,14 +522,19 @@ def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) 
 def _timeline(lines: list[str]) -> str:
     """Return the CSS that shows the lines one after another, as if typed and printed.
 
-    The first command is there from the start, so that the picture is never empty.
+    The first two commands and their output are there from the start, so that the picture, of which
+    some readers see only the first frame, shows what the program does.
     The fill mode is "backwards": with "both", Chromium can hide the last letter of a line.
     """
-    rules: list[str] = []
+    prompts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
+    begin = prompts[2]
+    rules = [f".l{number} {{{{ animation: none }}}}" for number in range(begin)]
+    shown: list[float] = [0.0] * begin  # when each line appears
     now = 0.0
-    for number, line in enumerate(lines):
-        if number and line.startswith("$ "):
+    for number, line in enumerate(lines[begin:], begin):
+        if line.startswith("$ "):
             now += _PAUSE
+            shown.append(now)
             letters = len(line)
             rules.append(
                 f".l{number} {{{{ animation: type {letters * _TYPING:.2f}s "
@@ -470,8 +543,20 @@ def _timeline(lines: list[str]) -> str:
             now += letters * _TYPING
         else:
             rules.append(f".l{number} {{{{ animation-delay: {now:.2f}s }}}}")
+            shown.append(now)
         now += _READING
-    return "\n".join(rules)
+    return "\n".join([*rules, *_scrolling(shown, now)])
+
+
+def _scrolling(shown: list[float], total: float) -> Iterator[str]:
+    """Yield the CSS that moves the lines up when the screen is full."""
+    yield "@keyframes scroll {{"
+    for number, time_shown in enumerate(shown[_SCREEN:], 1):
+        offset = number * _LINE_HEIGHT
+        yield f"{100 * time_shown / total:.3f}% {{{{ transform: translateY(-{offset:.1f}px) }}}}"
+    yield f"100% {{{{ transform: translateY(-{(len(shown) - _SCREEN) * _LINE_HEIGHT:.1f}px) }}}}"
+    yield "}}"
+    yield f".scroll {{{{ animation: scroll {total:.2f}s step-end both }}}}"
 
 
 def _badge(name: str, value: str, colour: str) -> str:

@@ -35,6 +35,8 @@ _HEADINGS = ("ID", "WHEN", "WHO", "COMMAND", "TIME", "STATUS", "ORIGIN")
 _SHORT_ID = 7
 _NARROWEST_COMMAND = 12
 _COMMAND = _HEADINGS.index("COMMAND")
+# A narrow terminal leaves out these columns, in this order. JSON has all facts.
+_DISPENSABLE = ("ORIGIN", "WHO")
 
 
 def command_line(program: str, run: Mapping[str, Any]) -> str:
@@ -72,12 +74,14 @@ def table(
     """
     rows = [_HEADINGS, *(_cells(run, program, state_of[run["id"]]) for run in runs)]
     widths = [max(width_of(cell) for cell in column) for column in zip(*rows, strict=True)]
+    columns = [*range(len(_HEADINGS))]
     if terminal.is_interactive:
-        others = sum(widths) - widths[_COMMAND] + 2 * (len(widths) - 1)
-        widths[_COMMAND] = min(widths[_COMMAND], max(terminal.width - others, _NARROWEST_COMMAND))
+        columns = _fitting_columns(widths, terminal.width)
+        room = terminal.width - _width_beside_command(widths, columns)
+        widths[_COMMAND] = min(widths[_COMMAND], max(room, _NARROWEST_COMMAND))
     lines = []
     for row, run in zip(rows, (None, *runs), strict=True):
-        cells = [_fitted(cell, width) for cell, width in zip(row, widths, strict=True)]
+        cells = [_fitted(row[column], widths[column]) for column in columns]
         line = "  ".join(cells).rstrip()
         if run is None:
             line = terminal.styled(line, "heading")
@@ -85,6 +89,20 @@ def table(
             line = terminal.styled(line, "[missing]")
         lines.append(line)
     return lines
+
+
+def _fitting_columns(widths: Sequence[int], available: int) -> list[int]:
+    """Return the columns that a terminal has room for, beside a short command line."""
+    columns = [*range(len(_HEADINGS))]
+    for heading in _DISPENSABLE:
+        if _width_beside_command(widths, columns) + _NARROWEST_COMMAND > available:
+            columns.remove(_HEADINGS.index(heading))
+    return columns
+
+
+def _width_beside_command(widths: Sequence[int], columns: Sequence[int]) -> int:
+    gaps = 2 * (len(columns) - 1)
+    return sum(widths[column] for column in columns if column != _COMMAND) + gaps
 
 
 def _cells(run: Mapping[str, Any], program: str, state: str) -> tuple[str, ...]:
