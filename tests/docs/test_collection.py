@@ -104,11 +104,15 @@ print(1)
 
 puts 4
 """,
-    # These do not count: a name with a blank, and a header behind the first line of code.
+    # These do not count: a name with a blank, and another comment and code before the header.
     "system/Network Info.sh": "#!/bin/bash\n# @raycast.schemaVersion 1\n# @raycast.title Network\n",
     "system/late.sh": """\
 #!/bin/bash
+
+# Set the keys.
+
 keys=()
+
 # @raycast.schemaVersion 1
 # @raycast.title Late
 # @raycast.description Is not read
