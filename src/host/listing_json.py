@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _text = json.encoder.encode_basestring_ascii  # what `json.dumps` calls for a string
 _CONSTANTS = {True: "true", False: "false", None: "null"}
-_UNSUPERVISED = {"record": None, "timeout": None, "exclusive": None}
 # The text of `_inherited_json` for most commands.
 _NOTHING_INHERITED = (
     '"group": null, "required_envs": [], "requires": [], "path_folders": [], '
@@ -77,19 +76,23 @@ def own_json(definition: Definition) -> str:
 
 def _inherited_json(definition: Definition, realpath: Callable[[str], str]) -> str:
     """Return the fields that the categories above a command, or its plugin, may decide, too."""
-    group = definition.group
-    required_envs = definition.required_envs
-    requires = definition.requires
-    path_folders = definition.path_folders
-    supervisions = definition.supervisions
-    if not (group or required_envs or requires or path_folders or supervisions):
+    has_fields = (
+        definition.above
+        or definition.group
+        or definition.own_required_envs
+        or definition.own_requires
+        or definition.own_supervisions
+        or definition.path
+        or definition.plugin_path
+    )
+    if not has_fields:
         return _NOTHING_INHERITED
     fields = {
-        "group": group or None,
-        "required_envs": [_required(name) for name in required_envs],
-        "requires": [_nulled(need.values()) for need in requires],
-        "path_folders": [realpath(folder) for folder in path_folders],
-        **(definition.supervision.values() if supervisions else _UNSUPERVISED),
+        "group": definition.group or None,
+        "required_envs": [_required(name) for name in definition.required_envs],
+        "requires": [_nulled(program.values()) for program in definition.requires],
+        "path_folders": [realpath(folder) for folder in definition.path_folders],
+        **definition.supervision.values(),
     }
     return _fields_text(fields)
 

@@ -21,5 +21,11 @@ def json_text(listing: Listing) -> str:
     ]
     # All commands of a plugin have the same folders, and resolving the links of a path is slow.
     realpath = cache(os.path.realpath)
-    commands = [command_json(command, realpath) for command in listing.commands]
-    return f'{{"categories": {json.dumps(categories)}, "commands": [{", ".join(commands)}]}}\n'
+    texts = [command_json(command, realpath) for command in listing.commands]
+    head = f'{{"categories": {json.dumps(categories)}, "commands": ['
+    if not texts:
+        return f"{head}]}}\n"
+    # The first and the last text get the rest, so that megabytes of text are copied only once.
+    texts[0] = head + texts[0]
+    texts[-1] += "]}\n"
+    return ", ".join(texts)

@@ -31,44 +31,56 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
     commands: list[Command] = []
     pending = [catalog.find(words)]
     while pending:
-        children, found_problems = catalog.children(pending.pop())
+        category = pending.pop()
+        children, found_problems = catalog.children(category)
         problems += found_problems
-        for found in children:
-            if deep and found.words == (SELF,):
+        for node in category.nodes:
+            node.forget()
+        for child in children:
+            if deep and child.words == (SELF,):
                 continue
-            if found.kind == "command":
-                commands.append(command_of(found))
-                if not found.has_below:
+            if child.kind == "command":
+                commands.append(command_of(child))
+                if not child.has_below:
                     continue
-            runs = found.definition is not None and found.definition.is_command
-            project = found.nodes[0].project  # project nodes come last
-            named = project.name if project else ""
-            shadows = found.shadows if found.kind == "category" else ()
-            about = (found.name, found.description, runs, named, shadows)
-            categories.append(Category(found.words, *about))
+            categories.append(_category_of(child))
             if deep:
-                pending.append(found)
+                pending.append(child)
     return Contents(
-        tuple(sorted(categories, key=lambda one: one.words)),
-        tuple(sorted(commands, key=lambda one: one.words)),
+        tuple(sorted(categories, key=lambda category: category.words)),
+        tuple(sorted(commands, key=lambda command: command.words)),
         tuple(dict.fromkeys(problems)),
     )
 
 
-def command_of(found: Match) -> Command:
+def _category_of(match: Match) -> Category:
+    """Return the `Category` record of a category, or of a command with commands below it."""
+    project = match.nodes[0].project  # nodes of projects come last
+    return Category(
+        words=match.words,
+        name=match.name,
+        description=match.description,
+        runnable=match.definition is not None and match.definition.is_command,
+        project=project.name if project else "",
+        shadows=match.shadows if match.kind == "category" else (),
+    )
+
+
+def command_of(match: Match) -> Command:
     """Return the `Command` record of a match."""
-    definition: Any = found.definition
-    node = found.nodes[0]
-    plugin, project = node.tree.plugin, node.project
+    definition: Any = match.definition
+    node = match.nodes[0]
+    plugin = node.tree.plugin
+    project = node.project
     origin: Any = "project"
     if not project:
         origin = ("plugin" if plugin else "commands") if definition.file else "python"
     return Command(
-        words=found.words,
+        words=match.words,
         definition=definition,
         origin=origin,
         plugin=plugin,
         dev=node.tree.dev,
         project=project.name if project else "",
-        shadows=found.shadows,
+        shadows=match.shadows,
     )

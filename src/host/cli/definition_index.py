@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
-FORMAT = f"cli-host index 18 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 19 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
@@ -58,10 +58,13 @@ class DefinitionIndex:
         now = stamp_numbers(path)
         item = self._items.get(path)
         if item is not None and item[0] == now:
-            return CachedDefinition(item[1])
+            _, is_plain, kept = item
+            return PlainDefinition(kept) if is_plain else CachedDefinition(kept)
         definition = definition_files.read_definition(path)
         if now and max(now[:2]) < self._settled:
-            self._items[path] = (now, _kept(definition))
+            kept = _kept(definition)
+            is_plain = not any(getattr(definition, name) for name in _KEPT_IF_EMPTY)
+            self._items[path] = (now, is_plain, kept)
             self._has_changed = True
         return definition
 
@@ -100,10 +103,9 @@ def _kept(definition: Definition) -> "dict[str, Any]":
         value = getattr(definition, name)
         if value != defaults.get(name):
             kept[name] = value
-    for name in _KEPT_IF_EMPTY:
-        value = getattr(definition, name)
-        if not value:
-            kept[name] = value
+    empty = [name for name in _KEPT_IF_EMPTY if not getattr(definition, name)]
+    if empty != [*_KEPT_IF_EMPTY]:
+        kept |= dict.fromkeys(empty, ())
     if definition.is_command:
         kept["own_json"] = own_json(definition)
     return kept
@@ -132,3 +134,12 @@ class CachedDefinition(Definition):
         # keep the attributes that `FolderNode` has changed
         self.__dict__.update({**vars(whole), **self.__dict__})
         return object.__getattribute__(self, name)
+
+
+class PlainDefinition(CachedDefinition):
+    """A definition from the index whose file has none of the keys that the index leaves out.
+
+    Most definitions are plain. Their class has the empty values, so the index need not.
+    """
+
+    args = own_required_envs = own_requires = own_supervisions = warnings = ()

@@ -77,6 +77,9 @@ class Node:
     def runnable(self) -> bool:
         return self.definition is not None and self.definition.is_command
 
+    def forget(self) -> None:
+        """Let go of the child nodes, for which a large tree needs megabytes."""
+
 
 class FolderNode(Node):
     """A node of a tree on disk: a folder, a script or both, or the first words of a script's name.
@@ -186,6 +189,9 @@ class FolderNode(Node):
                 for word in sorted({*folders, *scripts})
             }
         return self._inside
+
+    def forget(self) -> None:
+        self._inside = None  # `inside` reads the folder again
 
     @property
     def scripts(self) -> "Scripts":
