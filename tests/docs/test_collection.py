@@ -104,14 +104,13 @@ print(1)
 
 puts 4
 """,
-    # These do not count: a name with a blank, and another comment and code before the header.
+    # These do not count: a name with a blank, and a line of code above the header.
     "system/Network Info.sh": "#!/bin/bash\n# @raycast.schemaVersion 1\n# @raycast.title Network\n",
     "system/late.sh": """\
 #!/bin/bash
 
-# Set the keys.
-
-keys=()
+# This script needs the shortcut
+https://example.com/shortcuts/1
 
 # @raycast.schemaVersion 1
 # @raycast.title Late
@@ -143,7 +142,7 @@ def test_descriptions_of_a_collection(install: Callable[..., Made], tmp_path: Pa
         # The word has no extension, except those of kinds of scripts that bash cannot run.
         description = shown.get(name) or shown.get(name.rpartition(".")[0], "")
         right += description.rstrip(".") == written[1].rstrip(".")
-    assert (right, len(_SAMPLE)) == (7, 9), shown
+    assert (right, len(_SAMPLE)) == (7, 9), json.dumps(shown)
 
 
 def test_the_pages_have_one_number() -> None:
