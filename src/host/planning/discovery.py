@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, Literal
@@ -76,6 +77,7 @@ def query_plugins(installation: OpenInstallation, code: Literal["all", "packages
     points = entry_points()
     hooks = ("prepare", *_BUILTIN_HOOKS) if code == "all" else _BUILTIN_HOOKS
     collected.query_builtin(points, hooks, record)
+    collected.stamps.update({path: stamp(path) for path in _files_of_checkout()})
     for one in collected.third_party(points):
         if code == "all" or (code == "packages" and not one.file):
             collected.add(one, query(one, record))
@@ -138,6 +140,19 @@ def _import_paths() -> Iterator[str]:
         if os.path.isdir(path):
             yield path
             yield from sorted(glob.glob(os.path.join(glob.escape(path), "*.pth")))
+
+
+def _files_of_checkout() -> list[str]:
+    """Return the imported modules of the built-in plugins, if the program runs from a checkout.
+
+    The lock has their declarations. An edit there, or a `git pull`, changes no distribution.
+    """
+    library = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    if glob.glob(os.path.join(glob.escape(library), f"{OWN_DISTRIBUTION.replace('-', '_')}-*")):
+        return []  # an installation with pip, which changes `library`
+    modules = [sys.modules[name] for name in sys.modules if name.startswith("builtin_plugins")]
+    files = [getattr(module, "__file__", None) for module in modules]
+    return sorted(file for file in files if file and os.path.isfile(file))
 
 
 class _Collected:

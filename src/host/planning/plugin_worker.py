@@ -4,7 +4,9 @@ Plugin code that exits, prints, hangs, crashes, forks or changes the process aff
 child. The child returns the values of the records, and the parent process checks them.
 """
 
+import importlib.util
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple
 from host.errors import PluginError
 from host.planning.checked_records import CHECKED
 from host.planning.click_commands import declared_by_click
-from host.planning.loading import LoadedPlugin
+from host.planning.loading import LoadedPlugin, package_of
 from host.records import CommandDeclaration, Installation, Watch
 from host.run.definition import is_reference
 from host.run.importing import enter_plugin, load_reference
@@ -96,15 +98,18 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
 
     for hook in PLANNING_HOOKS:
         loaded.collect(hook, partial(take, hook), installation=installation)
-    records = _with_click_commands(plugin, records)
+    records = _with_click_commands(plugin, records, installation.program)
     stamps |= {path: stamp(path) for path in loaded.files if path not in stamps}
     return [records, plugin.hooks, stamps, plugin.broken]
 
 
-def _with_click_commands(plugin: Plugin, records: list[list[Any]]) -> list[list[Any]]:
+def _with_click_commands(
+    plugin: Plugin, records: list[list[Any]], program: str
+) -> list[list[Any]]:
     """Return the records, with the parameters and subcommands of click commands declared.
 
-    A reference that cannot be imported marks the plugin as broken, like a hook that fails.
+    A reference that cannot be imported marks the plugin as broken, like a hook that fails. A
+    command whose entrypoint is in the hooks file could never run, so it is left out.
     """
     kind = CommandDeclaration.__name__
     taken = {tuple(values["words"]) for _, name, values in records if name == kind}
@@ -112,7 +117,17 @@ def _with_click_commands(plugin: Plugin, records: list[list[Any]]) -> list[list[
     for record in records:
         hook, name, values = record
         definition = values.get("definition")
-        if name != kind or not _may_be_click(definition):
+        if name != kind or not _has_reference(definition):
+            complete.append(record)
+            continue
+        if _is_in_hooks_file(plugin, definition["entrypoint"]):
+            plugin.broken = plugin.broken or (
+                f"{' '.join(values['words'])}: its entrypoint {definition['entrypoint']} is in the "
+                "hooks file, which a run cannot import; put it into a package (see: "
+                f"{program} self new plugin --help), or make the command a script"
+            )
+            continue
+        if definition.get("args") is not None:
             complete.append(record)
             continue
         try:
@@ -130,11 +145,23 @@ def _with_click_commands(plugin: Plugin, records: list[list[Any]]) -> list[list[
     return complete
 
 
-def _may_be_click(definition: Any) -> bool:
-    if not isinstance(definition, dict) or definition.get("args") is not None:
-        return False
-    entrypoint = definition.get("entrypoint")
+def _has_reference(definition: Any) -> bool:
+    entrypoint = definition.get("entrypoint") if isinstance(definition, dict) else None
     return isinstance(entrypoint, str) and is_reference(entrypoint)
+
+
+def _is_in_hooks_file(plugin: Plugin, reference: str) -> bool:
+    """Return whether a reference names an object in the plugin's hooks file.
+
+    Only this process imports that file, under a name of its own (`__name__` in the file).
+    """
+    module = reference.partition(":")[0]
+    if not plugin.file:
+        return False
+    if module == package_of(plugin):
+        return True
+    is_its_name = module == os.path.basename(plugin.file).removesuffix(".py")
+    return is_its_name and importlib.util.find_spec(module) is None
 
 
 def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list[Any]:

@@ -268,6 +268,37 @@ def test_a_reference_that_cannot_be_imported(install: Callable[..., Made]) -> No
     assert made.run("cloud").status == 1
 
 
+@pytest.mark.parametrize("module", ["hooks", "__name__"])
+def test_a_function_in_the_hooks_file_cannot_be_a_command(
+    install: Callable[..., Made], module: str
+) -> None:
+    hooks = (
+        "from host import CommandDeclaration, hookimpl\n"
+        "module = __name__ if {module!r} == '__name__' else {module!r}\n"
+        "@hookimpl\n"
+        "def discover_commands():\n"
+        "    for word, more in (('it', {{}}), ('all', {{'args': []}})):\n"
+        "        definition = {{'name': word, 'description': 'd', 'entrypoint': f'{{module}}:main'}}\n"
+        "        yield CommandDeclaration(('ship', word), {{**definition, **more}})\n"
+        "    definition['entrypoint'] = 'os:getcwd'\n"
+        "    yield CommandDeclaration(('cwd',), definition)\n"
+        "def main(arguments):\n"
+        "    return 0\n"
+    )
+    made = install(
+        {
+            "plugins/x/plugin.json": {"name": "x", "hooks": "hooks.py"},
+            "plugins/x/hooks.py": hooks.format(module=module),
+        }
+    )
+    done = made.run("ship", "it")
+    assert done.status == 2
+    reason = "is in the hooks file, which a run cannot import; put it into a package"
+    assert "cli: unknown category ship; the plugin x has it: " in done.stderr
+    assert reason in done.stderr
+    assert "cwd" in made.run().stdout  # its other commands work
+
+
 def test_args_of_the_plugin_are_kept(install: Callable[..., Made]) -> None:
     hooks = HOOKS.replace('"effects": "read"', '"args": [{"name": "only"}]')
     made = install(
