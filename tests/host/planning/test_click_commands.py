@@ -278,7 +278,7 @@ def test_a_function_in_the_hooks_file_cannot_be_a_command(
         "@hookimpl\n"
         "def discover_commands():\n"
         "    for word, more in (('it', {{}}), ('all', {{'args': []}})):\n"
-        "        definition = {{'name': word, 'description': 'd', 'entrypoint': f'{{module}}:main'}}\n"
+        "        definition = {{'name': word, 'entrypoint': f'{{module}}:main'}}\n"
         "        yield CommandDeclaration(('ship', word), {{**definition, **more}})\n"
         "    definition['entrypoint'] = 'os:getcwd'\n"
         "    yield CommandDeclaration(('cwd',), definition)\n"
