@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +22,7 @@ import rig as rigs
 FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # until the test creates the file
-_CONTROL = "/tmp/clf."  # short: with 28 characters or more, fleet uses another directory
+_CONTROL = "clf."  # short: with a path of 28 characters or more, fleet uses another directory
 
 
 def pytest_configure() -> None:
@@ -55,6 +57,7 @@ class Cli:
     home: Path
     rig: rigs.Rig
     env: dict[str, str] = field(default_factory=dict)
+    keep: str = "1h"  # connections are kept for all tests, and no test meets the end of their time
 
     def command(self, script: str, words: str = "demo do", **definition: object) -> None:
         """Write a command into the installation."""
@@ -64,8 +67,10 @@ class Cli:
         (folder / "command.json").write_text(json.dumps(defined))
         (folder / "main.sh").write_text(script)
 
-    def argv(self, *words: str) -> list[str]:
-        return [str(self.root / "core" / "cli"), "fleet", *words]
+    def argv(self, word: str, *words: str) -> list[str]:
+        connects = word != "hosts" and "--ssh-config" in words
+        keeping = ["--keep-connections", self.keep] if self.keep and connects else []
+        return [str(self.root / "core" / "cli"), "fleet", word, *keeping, *words]
 
     def environ(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         return {"PATH": os.environ["PATH"], "HOME": str(self.home), **self.env, **(env or {})}
@@ -157,30 +162,81 @@ def machines() -> Iterator[rigs.Rig]:
     made.close()
 
 
+class Installation:
+    """One installation for all tests of a process.
+
+    The program asks the installed packages what they add whenever an installation is new, which
+    takes longer than a run. So each test gets the same one, as it was made.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.root = directory / "acme"
+        self._as_made = directory / "as-made"
+        init(self.root, directory)
+        shutil.copytree(self.root, self._as_made, symlinks=True)
+        self._states = {path: _state(path) for path in self._files()}
+
+    def restore(self) -> None:
+        """Remove what a test has added, and undo its changes."""
+        for path in self._files():
+            if path not in self._states:
+                shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+        for path, state in self._states.items():
+            if _state(path) != state:
+                shutil.copyfile(self._as_made / path.relative_to(self.root), path)
+                self._states[path] = _state(path)
+
+    def _files(self) -> list[Path]:
+        """Return all files and directories except the lock, which the program keeps up to date."""
+        return [path for path in sorted(self.root.rglob("*")) if path.name != "cli.lock"]
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Return what changes with a file. A directory is never changed, only its files are."""
+    status = path.lstat()
+    return (0, 0) if path.is_dir() else (status.st_mtime_ns, status.st_size)
+
+
 @pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation for tests to copy."""
-    place = tmp_path_factory.mktemp("made-once")
-    init(place / "acme", place)
-    return place / "acme"
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Installation:
+    return Installation(tmp_path_factory.mktemp("installation"))
+
+
+@contextlib.contextmanager
+def _runtime_directory() -> Iterator[Path]:
+    """Yield a directory for the sockets of kept connections; close the connections at the end."""
+    directory = Path(tempfile.mkdtemp(prefix=_CONTROL, dir="/tmp"))
+    yield directory
+    for socket in (directory / "cli-fleet").glob("*"):
+        argv = ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "x"]
+        subprocess.run(argv, check=False, capture_output=True)
+    shutil.rmtree(directory)
+
+
+@pytest.fixture(scope="session")
+def connections(machines: rigs.Rig) -> Iterator[Path]:
+    """The directory of the connections that are kept for all tests; `machines` end after them."""
+    with _runtime_directory() as directory:
+        yield directory
 
 
 @pytest.fixture
-def cli(tmp_path: Path, machines: rigs.Rig, made_once: Path) -> Iterator[Cli]:
+def cli(
+    tmp_path: Path, machines: rigs.Rig, installation: Installation, connections: Path
+) -> Cli:
     home = tmp_path / "home"
     home.mkdir()
-    shutil.copytree(made_once, tmp_path / "acme", symlinks=True)
-    runtime = Path(f"{_CONTROL}{os.getpid()}.{abs(hash(tmp_path)) % 10**6}")
-    runtime.mkdir(mode=0o700)
-    made = Cli(tmp_path / "acme", home, machines, {"XDG_RUNTIME_DIR": str(runtime)})
-    yield made
-    for socket in (runtime / "cli-fleet").glob("*"):
-        subprocess.run(
-            ["ssh", "-o", f"ControlPath={socket}", "-O", "exit", "x"],
-            check=False,
-            capture_output=True,
-        )
-    subprocess.run(["rm", "-rf", runtime], check=True)
+    installation.restore()
+    return Cli(installation.root, home, machines, {"XDG_RUNTIME_DIR": str(connections)})
+
+
+@pytest.fixture
+def nothing_kept(cli: Cli) -> Iterator[Cli]:
+    """An installation without kept connections, which keeps them for 60 s by default."""
+    with _runtime_directory() as directory:
+        cli.env["XDG_RUNTIME_DIR"] = str(directory)
+        cli.keep = ""
+        yield cli
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-import rig as rigs
 from conftest import Cli
 
 _PAGE = Path(__file__).parents[3] / "docs" / "fleet.md"
@@ -22,30 +21,44 @@ def test_commands_of_the_page(tmp_path: Path, request: pytest.FixtureRequest) ->
     commands = [line for block in _BLOCK.findall(_PAGE.read_text()) for line in block.splitlines()]
     assert len(commands) > 10
     cli: Cli = request.getfixturevalue("cli")
-    with rigs.opened("web01", "web02", "web03", "web04") as rig:
-        tools = tmp_path / "bin"
-        tools.mkdir()
-        (tools / "cli").symlink_to(cli.root / "core" / "cli")
-        ssh = shutil.which("ssh")
-        (tools / "ssh").write_text(f'#!/bin/sh\nexec {ssh} -F {rig.ssh_config} "$@"\n')
-        (tools / "ssh").chmod(0o755)
-        (cli.home / ".ssh").mkdir()
-        shutil.copy(rig.ssh_config, cli.home / ".ssh" / "config")
-        (tmp_path / "README.md").write_text("to copy\n")
-        env = cli.environ()
-        env["PATH"] = f"{tools}:{env['PATH']}"
-        for command in commands:
-            done = subprocess.run(
-                ["bash", "-c", command],
-                env=env,
-                cwd=tmp_path,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
-            if " demo hello Ada" in command and "--dry-run" not in command:
-                assert "Hello, Ada!" in done.stdout
+    config = cli.home / ".ssh" / "config"
+    config.parent.mkdir()
+    config.write_text("\n".join(_block(cli, f"web{number:02}") for number in range(1, 5)))
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    (tools / "cli").symlink_to(cli.root / "core" / "cli")
+    ssh = shutil.which("ssh")
+    (tools / "ssh").write_text(f'#!/bin/sh\nexec {ssh} -F {config} "$@"\n')
+    (tools / "ssh").chmod(0o755)
+    (tmp_path / "README.md").write_text("to copy\n")
+    env = cli.environ()
+    env["PATH"] = f"{tools}:{env['PATH']}"
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            env=env,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"$ {command}\n{done.stdout}{done.stderr}"
+        if " demo hello Ada" in command and "--dry-run" not in command:
+            assert "Hello, Ada!" in done.stdout
+
+
+def _block(cli: Cli, name: str) -> str:
+    """Return the block of ssh_config for a machine; no other machine is known to the page."""
+    directory = cli.rig.directory
+    return f"""
+Host {name}
+  HostName 127.0.0.1
+  Port {cli.rig.machines[name].port}
+  User root
+  IdentityFile {directory}/key
+  IdentitiesOnly yes
+  UserKnownHostsFile {directory}/known_hosts
+"""
 
 
 def test_the_readme_names_every_option(cli: Cli) -> None:

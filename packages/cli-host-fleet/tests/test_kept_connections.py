@@ -73,8 +73,8 @@ class Ways:
 
 
 @pytest.fixture
-def ways(cli: Cli, tmp_path: Path) -> Ways:
-    return Ways(cli, tmp_path)
+def ways(nothing_kept: Cli, tmp_path: Path) -> Ways:
+    return Ways(nothing_kept, tmp_path)
 
 
 def test_the_same_way_uses_the_kept_connection(ways: Ways) -> None:

@@ -44,9 +44,9 @@ class Own:
 
 
 @pytest.fixture
-def own(cli: Cli) -> Iterator[Own]:
-    cli.command("echo $HOSTNAME\n")
-    made = Own(cli)
+def own(nothing_kept: Cli) -> Iterator[Own]:
+    nothing_kept.command("echo $HOSTNAME\n")
+    made = Own(nothing_kept)
     yield made
     made.close()
 
