@@ -22,6 +22,7 @@ import rig as rigs
 FULL = os.environ.get("FULL_SWEEP") == "1"
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # until the test creates the file
+MEET = f">/opt/here; {AT_THE_GATE}\n"  # until commands on all hosts are here: see `Cli.meeting`
 _CONTROL = "clf."  # short: with a path of 28 characters or more, fleet uses another directory
 
 
@@ -103,6 +104,23 @@ class Cli:
         path = self.rig.machines[host].root / "opt" / "gate"
         path.unlink(missing_ok=True)
         return path
+
+    def meeting(self, *hosts: str) -> Callable[[], None]:
+        """Return a function that waits until the commands of all these hosts run MEET.
+
+        Then they go on at the same time, so they end together on a busy machine, too.
+        """
+        gates = [self.gate(host) for host in hosts]
+        places = [gate.with_name("here") for gate in gates]
+        for place in places:
+            place.unlink(missing_ok=True)
+
+        def meet() -> None:
+            rigs.wait_for(lambda: all(place.exists() for place in places), "all are at the gate")
+            for gate in gates:
+                gate.touch()
+
+        return meet
 
     def on(self, on: str) -> tuple[str, ...]:
         return ("--on", on, "--ssh-config", str(self.rig.ssh_config))
@@ -221,9 +239,7 @@ def connections(machines: rigs.Rig) -> Iterator[Path]:
 
 
 @pytest.fixture
-def cli(
-    tmp_path: Path, machines: rigs.Rig, installation: Installation, connections: Path
-) -> Cli:
+def cli(tmp_path: Path, machines: rigs.Rig, installation: Installation, connections: Path) -> Cli:
     home = tmp_path / "home"
     home.mkdir()
     installation.restore()

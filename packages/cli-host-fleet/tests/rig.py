@@ -66,6 +66,16 @@ class Machine:
     root: Path
     process: subprocess.Popen[bytes] | None = None
 
+    def has(self, pid: int) -> bool:
+        """Return whether a process runs on this machine."""
+        if self.process is None:
+            return False
+        try:
+            namespaces = [os.readlink(f"/proc/{each}/ns/mnt") for each in (pid, self.process.pid)]
+        except FileNotFoundError:  # it has just ended
+            return False
+        return namespaces[0] == namespaces[1]
+
     def leftovers(self) -> list[str]:
         """Return the names of files that runs left in the machine's /tmp."""
         return sorted(path.name for path in (self.root / "tmp").glob("cli-fleet*"))
@@ -211,7 +221,7 @@ def listens(port: int) -> bool:
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
-def wait_for(condition: object, what: str, seconds: float = 60) -> None:
+def wait_for(condition: object, what: str, seconds: float = 120) -> None:
     """Wait until `condition()` is true; fail after `seconds`."""
     end = time.monotonic() + seconds
     while not condition():  # type: ignore[operator]

@@ -104,6 +104,7 @@ def test_a_black_hole(cli: Cli) -> None:
         hole.listen()
         cli.rig.describe("hole", hole.getsockname()[1])
         cli.command("echo hi\n")
+        assert cli.run("web01").status == 0  # so that its connection is there already
         done = cli.run("web01,hole", "--connect-timeout", "3", "--retries", "1")
     assert done.states() == {"web01": "ok", "hole": "unreachable"}
     assert "timed out" in done.hosts()["hole"]["reason"]

@@ -7,13 +7,24 @@ import pty
 import select
 import subprocess
 import time
+from collections.abc import Callable
 
-from conftest import AT_THE_GATE, Cli
+import rig as rigs
+from conftest import AT_THE_GATE, MEET, Cli
 
-_TWO_DIFFER = "[[ $HOSTNAME == web03 ]] && echo other || echo same; echo end\n"
+_FOUR = ("web01", "web02", "web03", "web04")
+_TWO_DIFFER = MEET + "[[ $HOSTNAME == web03 ]] && echo other || echo same; echo end\n"
 
 
-def _on_a_terminal(cli: Cli, *words: str) -> str:
+def _printed(cli: Cli, meet: Callable[[], None], *words: str) -> tuple[int, bytes, bytes]:
+    """Return the status, stdout and stderr of a run whose hosts meet."""
+    process = cli.start(*words)
+    meet()
+    printed, said = process.communicate(timeout=120)
+    return process.returncode, printed, said
+
+
+def _on_a_terminal(cli: Cli, meet: Callable[[], None], *words: str) -> str:
     controller, terminal = pty.openpty()
     process = subprocess.Popen(
         cli.argv(*words),
@@ -23,6 +34,7 @@ def _on_a_terminal(cli: Cli, *words: str) -> str:
         stderr=terminal,
     )
     os.close(terminal)
+    meet()
     shown = b""
     while select.select([controller], [], [], 60)[0]:
         try:
@@ -36,40 +48,45 @@ def _on_a_terminal(cli: Cli, *words: str) -> str:
 
 def test_equal_outputs_are_one(cli: Cli) -> None:
     cli.command(_TWO_DIFFER)
-    done = cli.fleet("run", *cli.on("web[01-04]"), "--group", "demo", "do")
-    assert done.stdout == b"web[01-02,04] (3):\nsame\nend\nweb03:\nother\nend\n"
-    rows = [line.split()[:3] for line in done.stderr.splitlines()]
+    words = ("run", *cli.on("web[01-04]"), "--group", "demo", "do")
+    _, printed, said = _printed(cli, cli.meeting(*_FOUR), *words)
+    assert printed == b"web[01-02,04] (3):\nsame\nend\nweb03:\nother\nend\n"
+    rows = [line.split()[:3] for line in said.decode().splitlines()]
     assert rows[:2] == [["HOST", "STATE", "STATUS"], ["web[01-04]", "ok", "0"]]
     assert len(rows) == 3, "hosts that ended alike share a row"
 
 
 def test_differences_from_the_largest_group(cli: Cli) -> None:
     cli.command(_TWO_DIFFER)
-    done = cli.fleet("run", *cli.on("web[01-04]"), "--diff", "demo", "do")
-    assert done.stdout == (
+    words = ("run", *cli.on("web[01-04]"), "--diff", "demo", "do")
+    assert _printed(cli, cli.meeting(*_FOUR), *words)[1] == (
         b"web[01-02,04] (3):\nsame\nend\n"
         b"web03: differs from web[01-02,04]\n@@ -1,2 +1,2 @@\n-same\n+other\n end\n"
     )
 
 
 def test_hosts_that_ended_differently_have_rows_of_their_own(cli: Cli) -> None:
-    cli.command("echo same; [[ $HOSTNAME != web02 ]]\n")
-    done = cli.fleet("run", *cli.on("web[01-03],down"), "--group", "demo", "do")
-    assert done.status == 4
-    assert done.stdout == b"web[01-03] (3):\nsame\ndown: no output\n"
-    rows = [line.split()[:2] for line in done.stderr.splitlines()[1:-1]]
+    cli.command(f"{MEET}echo same; [[ $HOSTNAME != web02 ]]\n")
+    words = ("run", *cli.on("web[01-03],down"), "--group", "demo", "do")
+    status, printed, said = _printed(cli, cli.meeting(*_FOUR[:3]), *words)
+    assert status == 4
+    # If the others take more than a second, `down` is a group of its own, which has no output.
+    assert printed.removesuffix(b"down: no output\n") == b"web[01-03] (3):\nsame\n"
+    rows = [line.split()[:2] for line in said.decode().splitlines()[1:-1]]
     assert rows == [["down", "unreachable"], ["web[01,03]", "ok"], ["web02", "failed"]]
 
 
 def test_on_a_terminal_equal_outputs_are_grouped_without_being_asked(cli: Cli) -> None:
     """An output that no other host has is printed as lines; with --no-group all are."""
     cli.command(_TWO_DIFFER)
-    shown = _on_a_terminal(cli, "run", *cli.on("web[01-04]"), "demo", "do")
+    words = ("run", *cli.on("web[01-04]"))
+    shown = _on_a_terminal(cli, cli.meeting(*_FOUR), *words, "demo", "do")
     assert shown.startswith("web[01-02,04] (3):\nsame\nend\nweb03: other\nweb03: end\n")
-    shown = _on_a_terminal(cli, "run", *cli.on("web[01-04]"), "--no-group", "demo", "do")
+    shown = _on_a_terminal(cli, cli.meeting(*_FOUR), *words, "--no-group", "demo", "do")
     assert min(shown.splitlines()[:8]) == "web01: end"
-    cli.command("echo $HOSTNAME\n")
-    shown = _on_a_terminal(cli, "run", *cli.on("web[01-02]"), "demo", "do")
+    cli.command(f"{MEET}echo $HOSTNAME\n")
+    words = ("run", *cli.on("web[01-02]"), "demo", "do")
+    shown = _on_a_terminal(cli, cli.meeting(*_FOUR[:2]), *words)
     assert sorted(shown.splitlines()[:2]) == ["web01: web01", "web02: web02"]
 
 
@@ -83,9 +100,11 @@ def test_json_has_every_host_in_their_order(cli: Cli) -> None:
 def test_a_slow_host_holds_back_no_group(cli: Cli) -> None:
     """The groups so far are printed after a second, and the slow host's output at its end."""
     gate = cli.gate("web01")
-    cli.command(f"[[ $HOSTNAME == web01 ]] && {AT_THE_GATE}; echo same\n")
+    meet = cli.meeting("web02", "web03")
+    cli.command(f"{MEET}echo same\n")
     process = cli.start("run", *cli.on("web[01-03]"), "--group", "demo", "do")
     assert process.stdout is not None
+    meet()
     assert process.stdout.readline() == b"web[02-03] (2):\n"
     assert process.stdout.readline() == b"same\n"
     gate.touch()
@@ -118,10 +137,13 @@ def test_a_host_that_runs_on_prints_lines_on_a_terminal(cli: Cli) -> None:
 
 
 def test_interrupted_runs_print_what_they_have(cli: Cli) -> None:
-    cli.command("echo begun; [[ $HOSTNAME == web01 ]] && sleep 60; echo end\n")
+    here = cli.gate("web01").with_name("here")
+    here.unlink(missing_ok=True)
+    cli.command("echo begun; >/opt/here; [[ $HOSTNAME == web01 ]] && sleep 60; echo end\n")
     process = cli.start("run", *cli.on("web[01-02]"), "--group", "demo", "do")
     assert process.stdout is not None
     assert process.stdout.readline() == b"web02:\n"
+    rigs.wait_for(here.exists, "the other host has begun")
     process.send_signal(2)
     printed = process.stdout.read()
     assert process.wait(60) == -2

@@ -7,10 +7,11 @@ import os
 import pty
 import re
 import subprocess
+from collections.abc import Callable
 
 import pytest
 
-from conftest import Cli
+from conftest import MEET, Cli
 
 
 def test_a_dry_run_connects_to_nobody_and_shows_no_value(cli: Cli) -> None:
@@ -177,22 +178,27 @@ def test_a_dry_run_needs_no_ssh(cli: Cli) -> None:
 
 def test_the_live_view_on_a_terminal(cli: Cli) -> None:
     """A live line is erased before each output; with NO_COLOR there is only plain text."""
-    cli.command("sleep 0.4; echo done; [[ $HOSTNAME == web01 ]]\n")
-    argv = cli.argv("run", *cli.on("web[01-02]"), "demo", "do")
-    shown = _on_a_terminal(argv, cli.environ({"TERM": "xterm"}))
+    cli.command(f"{MEET}sleep 0.4; echo done; [[ $HOSTNAME == web01 ]]\n")
+
+    def shown_with(**env: str) -> str:
+        meet = cli.meeting("web01", "web02")
+        argv = cli.argv("run", *cli.on("web[01-02]"), "demo", "do")
+        return _on_a_terminal(argv, cli.environ(env), meet)
+
+    shown = shown_with(TERM="xterm")
     assert re.search(r"0/2 · no hosts · web01 web02\r\x1b\[K", shown)
     assert "\r\x1b[K\x1b[1mweb[01-02] (2):\x1b[0m\r\ndone\r\n" in shown
     assert "\x1b[32mok    \x1b[0m" in shown
     assert "\x1b[31mfailed\x1b[0m" in shown
-    plain = _on_a_terminal(argv, cli.environ({"TERM": "xterm", "NO_COLOR": "1"}))
-    assert "\x1b" not in plain
-    assert "\x1b" not in _on_a_terminal(argv, cli.environ({"TERM": "dumb"}))
+    assert "\x1b" not in shown_with(TERM="xterm", NO_COLOR="1")
+    assert "\x1b" not in shown_with(TERM="dumb")
 
 
-def _on_a_terminal(argv: list[str], env: dict[str, str]) -> str:
+def _on_a_terminal(argv: list[str], env: dict[str, str], meet: Callable[[], None]) -> str:
     controller, terminal = pty.openpty()
     process = subprocess.Popen(argv, env=env, stdin=terminal, stdout=terminal, stderr=terminal)
     os.close(terminal)
+    meet()
     shown = b""
     while True:
         try:

@@ -33,7 +33,7 @@ def test_json_has_an_object_for_each_host(cli: Cli) -> None:
     assert (done.status, done.stderr) == (0, "")
     assert set(done.hosts()) == {"web01", "web02"}
     one = done.hosts()["web01"]
-    assert 0 < one.pop("seconds") < 30
+    assert 0 < one.pop("seconds") < 300
     assert one == {
         "host": "web01",
         "state": "ok",
