@@ -103,9 +103,7 @@ def _serialize(plugin: Plugin, installation: Installation) -> list[Any]:
     return [records, plugin.hooks, stamps, plugin.broken]
 
 
-def _with_click_commands(
-    plugin: Plugin, records: list[list[Any]], program: str
-) -> list[list[Any]]:
+def _with_click_commands(plugin: Plugin, records: list[list[Any]], program: str) -> list[list[Any]]:
     """Return the records, with the parameters and subcommands of click commands declared.
 
     A reference that cannot be imported marks the plugin as broken, like a hook that fails. A
