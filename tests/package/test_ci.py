@@ -48,7 +48,7 @@ def test_what_is_there_ends_it_with_one_line_before_anything_else(
     assert sorted((tmp_path / "clone").iterdir()) == before
 
 
-def test_it_takes_away_what_it_installed_if_the_tests_fail(
+def test_if_the_tests_fail_it_takes_away_what_it_installed_and_ends_after_lint(
     tmp_path: Path, new_venv: Callable[[Path], Path], offline: dict[str, str]
 ) -> None:
     clone(tmp_path / "clone")
@@ -56,6 +56,7 @@ def test_it_takes_away_what_it_installed_if_the_tests_fail(
     offline = offline | add_build_tools(venv, Path(offline["PIP_FIND_LINKS"]))
     suite = tmp_path / "clone/tests/run"
     suite.write_text(f"readlink {LINK}; {LINK} demo hello Ada; exit 7")
+    (tmp_path / "clone/.ci/lint").write_text("echo linted")
     run = f"{PRIVATE} ln -s /removed/core/cli {LINK}; cd {tmp_path}/clone; bash .ci/run || echo $?;"
     run += "find /usr/local -mindepth 1 ! -type d"
     environ = {**offline, "HOME": str(tmp_path), "PYTHON": sys.executable, "PYTHONPATH": ""}
@@ -64,6 +65,6 @@ def test_it_takes_away_what_it_installed_if_the_tests_fail(
     assert "\nHello, " in done.stdout.partition("== tests")[0]
     end = f"{tmp_path}/clone/core/cli\nHello, Ada!\n"
     assert f"== tests\n{end}Removed {LINK}\n" in done.stdout
-    assert done.stdout.endswith("\n7\n")
+    assert done.stdout.endswith("\nlinted\n1\n")
+    assert done.stderr.endswith(".ci/run: failed: tests/run\n")
     assert not (tmp_path / "clone/core/cli").exists()
-    assert not (tmp_path / "clone/.venv-lint").exists()
