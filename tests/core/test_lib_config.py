@@ -85,6 +85,7 @@ def test_no_json_object(run, tmp_path):
     ] == []
 
 
+@pytest.mark.slow
 @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(

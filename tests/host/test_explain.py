@@ -51,6 +51,7 @@ def definition(chance):
     return fields, beside, arguments
 
 
+@pytest.mark.slow
 def test_what_it_prints_is_what_runs(install, tmp_path):
     chance = random.Random(20)  # noqa: S311 - not for secrets
     files = {
@@ -158,6 +159,7 @@ def test_the_page(everything):
     assert plan["status"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
 def test_it_starts_bash_and_writes_the_lock(everything, tmp_path):
     made, run = everything

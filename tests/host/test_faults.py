@@ -202,6 +202,7 @@ def test_unknown_words(made, words, told):
 # Hostile names and texts in definitions
 
 
+@pytest.mark.slow
 def test_hostile_texts_are_shown_escaped(made):
     made.write(
         {
@@ -399,6 +400,7 @@ def for_nobody(made, tmp_path_factory):
         directory.chmod(mode)
 
 
+@pytest.mark.slow
 def test_as_nobody_with_a_lock_of_roots(made, for_nobody):
     """It finds root's lock made by another interpreter, cannot write one, and runs."""
     made.run("demo", "good")

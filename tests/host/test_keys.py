@@ -162,6 +162,7 @@ def verdicts(kind: str, value: dict[str, Any], directory: Path) -> tuple[bool, b
     return accepted, VALIDATORS[file].is_valid(content)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "name"), CASES, ids=[": ".join(case) for case in CASES])
 def test_reader_and_schema_accept_and_refuse_the_same_values(
     kind: str, name: str, tmp_path: Path

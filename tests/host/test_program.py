@@ -72,6 +72,7 @@ with_and_without = pytest.mark.parametrize(
 )
 
 
+@pytest.mark.slow
 def test_a_broken_plugin(install, module):
     """The remedy in a command's warning is a command of the program."""
     made = install(
@@ -98,6 +99,7 @@ def test_where_it_is(ask):
     ]
 
 
+@pytest.mark.slow
 def test_the_name_that_it_was_called_by(ask):
     root = ask.made.root
     assert ask("[sys.argv, program.name]") == [["cli team ask", "[sys.argv, program.name]"], "cli"]
@@ -108,6 +110,7 @@ def test_the_name_that_it_was_called_by(ask):
     assert json.loads(done.stdout) == ["acme team ask", "acme"]
 
 
+@pytest.mark.slow
 def test_commands(ask):
     words = "[' '.join(one.words) for one in program.commands(%s)]"
     assert ask(words % "") == ["team ask", "team show"]
@@ -119,6 +122,7 @@ def test_commands(ask):
         assert said in done.stderr
 
 
+@pytest.mark.slow
 def test_categories(ask):
     ask.made.write(
         {
@@ -134,6 +138,7 @@ def test_categories(ask):
     ]
 
 
+@pytest.mark.slow
 def test_find(ask):
     found = ask(
         "(lambda one: [one.words, one.definition.extra, one.origin, one.directory,"
@@ -179,6 +184,7 @@ TRACE = (
 )
 
 
+@pytest.mark.slow
 @with_and_without
 def test_environment(ask):
     home = str(ask.made.home)
@@ -207,6 +213,7 @@ def test_environment_of_another_caller_on_another_machine(ask):
     assert found["TOKEN"] == ["his", 1, []]
 
 
+@pytest.mark.slow
 def test_masked_is_what_self_env_shows(ask):
     ask.made.write(
         {
@@ -266,6 +273,7 @@ def test_what_describes_the_run_goes_before_what_the_caller_says_of_it(ask):
         assert rows[name]["value"] == value
 
 
+@pytest.mark.slow
 def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
     """So it is by whichever way it is asked; a caller's variable of that name does not count."""
     fields = command(
@@ -292,6 +300,7 @@ def test_what_refers_to_an_argument_is_told_as_a_run_without_words_has_it(ask):
     assert "  TO  to here  ← command.json: envs.TO\n" in page
 
 
+@pytest.mark.slow
 @with_and_without
 def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):
     inside = "program.run(['self', 'env', 'team', 'show', '--format', 'json'], capture_output=True)"
@@ -300,6 +309,7 @@ def test_inside_a_run_what_describes_that_run_is_not_the_callers(ask):
     assert [rows[name]["shadows"] for name in ("CLI_DIR", "COMMAND_NAME")] == [[], []]
 
 
+@pytest.mark.slow
 def test_self_env_has_the_required_variables_too(ask):
     found = ask("list(program.environment(['team', 'show']))")
     told = ask.made.run("self", "env", "team", "show", "--format", "json", env={"TOKEN": "t"})
@@ -307,6 +317,7 @@ def test_self_env_has_the_required_variables_too(ask):
     assert "TOKEN" in found
 
 
+@pytest.mark.slow
 @with_and_without
 def test_run(ask):
     run = "program.run(['team', 'show'], ['a'], capture_output=True, text=True%s).stdout"
@@ -315,6 +326,7 @@ def test_run(ask):
     assert ask(run % ", environ={**os.environ, 'TOKEN': 'u'}") == "60|u|a\n"
 
 
+@pytest.mark.slow
 def test_the_user_agreed_in_advance(ask):
     """--yes and --no-input of the command line reach a command in Python; nothing else changes."""
     seen = "[program.assume_yes, program.may_ask, os.environ.get('CLI_YES')]"
@@ -324,6 +336,7 @@ def test_the_user_agreed_in_advance(ask):
     assert json.loads(done.stdout) == [True, False, None]
 
 
+@pytest.mark.slow
 def test_whether_a_command_may_ask(ask):
     seen = "print(program.may_ask, file=sys.stderr)"
     for words, env, expected in (
@@ -337,6 +350,7 @@ def test_whether_a_command_may_ask(ask):
         assert shown.splitlines()[0] == expected, (words, env)
 
 
+@pytest.mark.slow
 def test_choose(ask):
     folder = ask.made.root / "commands" / "team"
     (folder / "category.json").write_text('{"name": "Team", "default": "show"}')

@@ -12,7 +12,7 @@ def test_values_and_defaults():
     assert (tree.path, tree.plugin, tree.dev) == ("/x", "p", False)
     assert repr(Watch("/a")) == "Watch(path='/a')"
     assert tree.replaced(dev=True) == CommandTree("/x", "p", True)
-    shown = {"path": "/x", "plugin": "p", "dev": False, "scripts": None}
+    shown = {"path": "/x", "plugin": "p", "dev": False, "scripts": None, "order": 0}
     assert tree.values() == {**shown, "root": "", "path_folders": (), "under": ()}
 
 

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 import host.testing
 from host.testing import InstalledProgram, command, installer
 
@@ -52,6 +54,7 @@ def test_installations_of_one_directory(tmp_path: Path) -> None:
     assert first.home == second.home
 
 
+@pytest.mark.slow
 def test_the_example_of_the_docstring(tmp_path: Path) -> None:
     """Its two parts are conftest.py and a test; pytest runs them as they are."""
     _, conftest, test = (host.testing.__doc__ or "").split("::\n\n")

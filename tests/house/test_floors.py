@@ -66,10 +66,12 @@ def _check_no_cycle(graph: dict[str, set[str]]) -> None:
         pytest.fail(" → ".join(failure.args[1]))
 
 
+@pytest.mark.slow
 def test_no_cycle() -> None:
     _check_no_cycle(_graph(types=False))
 
 
+@pytest.mark.slow
 def test_no_cycle_of_types() -> None:
     graph = _graph(types=True)
     for module, imported in _MUTUAL:

@@ -241,6 +241,7 @@ def test_env_and_which_want_a_command(traced: Made, words: list[str]) -> None:
     )
 
 
+@pytest.mark.slow
 def test_which_names_file_interpreter_origin_and_shadows(install: Install) -> None:
     made = install(
         {
@@ -276,6 +277,7 @@ def test_which_names_file_interpreter_origin_and_shadows(install: Install) -> No
     assert Path(python["interpreter"]).samefile(sys.executable)
 
 
+@pytest.mark.slow
 def test_lock_is_built_and_named(install: Install) -> None:
     made = install()
     shown = made.run("self", "lock")
@@ -376,6 +378,7 @@ def test_init_offers_completion_on_a_terminal(
     assert (made.home / ".zshrc").exists() == is_added
 
 
+@pytest.mark.slow
 def test_init_links_the_man_page(install: Install, tmp_path: Path) -> None:
     made, name = install(), f"acme-{os.getpid()}"
     page = Path(sys.prefix, "share/man/man1", f"{name}.1")

@@ -109,6 +109,7 @@ def test_which_runs_are_recorded(
     assert len(runs(made)) == count
 
 
+@pytest.mark.slow
 def test_filters(install: Callable[..., Made]) -> None:
     made = install(
         {
@@ -150,6 +151,7 @@ def test_the_table_fits_the_terminal(install: Callable[..., Made]) -> None:
     assert len(row) <= 90 + len("\033[31m\033[0m")
 
 
+@pytest.mark.slow
 def test_show_rerun_clear(install: Callable[..., Made], tmp_path: Path) -> None:
     made = install({"commands/where": script('echo "$PWD $1"', record=True)})
     made.run("where", "x", cwd=tmp_path)
@@ -280,6 +282,7 @@ def test_the_end_of_long_output(install: Callable[..., Made]) -> None:
     assert len(run["output"]) == 64 << 10
 
 
+@pytest.mark.slow
 def test_fifty_runs_at_once(install: Callable[..., Made]) -> None:
     """Some are killed at random, while others read the history: no finished run is lost."""
     made = install({"commands/s": script("exit 3", record=True)})
@@ -402,6 +405,7 @@ def test_lines_that_no_run_has_written(install: Callable[..., Made]) -> None:
     assert made.run("self", "history", "show", "only").status == 2
 
 
+@pytest.mark.slow
 def test_a_damaged_row(install: Callable[..., Made]) -> None:
     made = install({"commands/s": script("true", record=True)})
     made.run("s")
@@ -444,6 +448,7 @@ def test_a_large_spool_is_moved_without_a_reader(install: Callable[..., Made]) -
     assert len(runs(made)) == 2
 
 
+@pytest.mark.slow
 def test_old_runs_are_deleted(install: Callable[..., Made]) -> None:
     limits = {**CLI, "record": True, "history": {"runs": 3, "days": 30}}
     made = install({"commands/s": script("true"), "core/cli.json": limits})

@@ -161,6 +161,7 @@ def _works(made: Checkout, before: dict[str, str]) -> None:
     assert (made.root / "a/one").read_text() == "new\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", _STEPS)
 def test_a_killed_merge_is_undone_with_its_locks(tmp_path: Path, killed: Path, step: int) -> None:
     made = Checkout(tmp_path, {"fresh/in": "added\n", "z/last": "new\n"})
@@ -173,6 +174,7 @@ def test_a_killed_merge_is_undone_with_its_locks(tmp_path: Path, killed: Path, s
     _works(made, before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", _STEPS[1:])
 def test_the_next_update_undoes_one_that_was_killed_with_git(
     tmp_path: Path, killed: Path, step: int

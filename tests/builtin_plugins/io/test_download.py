@@ -322,6 +322,7 @@ def test_parts_of_an_address() -> None:
     assert parse("file:///etc") is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit", ["a", "//", ":/", "@", "a@", "//@", "//a:b", "ssh://a:b@", "?", "&a=", "a:", " @:"]
 )

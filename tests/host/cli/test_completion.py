@@ -181,6 +181,7 @@ def test_what_is_offered(made: Made, words: list[str], expected: list[str]) -> N
     assert offered(made, *words) == expected
 
 
+@pytest.mark.slow
 def test_it_offers_what_listings_show(install: Callable[..., Made]) -> None:
     made = install(
         {
@@ -318,6 +319,7 @@ def test_open_quotes_in_bash(made: Made, tmp_path: Path, line: str, shown: str) 
     assert shown in typed(bash, environ, LOAD["bash"], line, shown)
 
 
+@pytest.mark.slow
 def test_zsh_finds_what_self_completion_prints(made: Made, tmp_path: Path) -> None:
     (tmp_path / "_cli").write_text(made.run("self", "completion", "zsh").stdout)
     load = f"fpath=({tmp_path} $fpath); autoload -Uz compinit && compinit -u\n"
@@ -341,6 +343,7 @@ PACKAGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", PACKAGED)
 def test_where_a_shell_finds_what_packagers_installed(
     made: Made, tmp_path: Path, shell: str

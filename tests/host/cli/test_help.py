@@ -31,6 +31,7 @@ def test_help_without_an_installation(install: Install, tmp_path: Path, words: l
     assert made.run(*words).status == 1
 
 
+@pytest.mark.slow
 def test_what_is_no_help_needs_an_installation(install: Install, tmp_path: Path) -> None:
     made, nowhere = install(), {"CLI_DIR": str(tmp_path / "nowhere")}
     for words in (["--all"], ["--format", "json"], ["demo"], ["self", "plugin"]):

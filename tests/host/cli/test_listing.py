@@ -46,6 +46,7 @@ def many(install: Install) -> Made:
     return install({**files, **scripts})
 
 
+@pytest.mark.slow
 def test_root(many: Made) -> None:
     shown = many.run()
     assert (shown.status, shown.stderr) == (0, "")
@@ -57,6 +58,7 @@ def test_root(many: Made) -> None:
         assert many.run(*words).stdout == shown.stdout, words
 
 
+@pytest.mark.slow
 def test_category(many: Made) -> None:
     expected = (
         "Operations\nRun the servers\n\nUsage: cli ops <command> [args…]\n\n"
@@ -78,6 +80,7 @@ def test_all_shows_hidden_and_other_systems(many: Made, words: list[str]) -> Non
     assert "  secret   Hidden\n" in shown
 
 
+@pytest.mark.slow
 def test_json_of_everything(many: Made) -> None:
     shown = json.loads(many.run("self", "list", "--format", "json").stdout)
     assert set(shown) == {"categories", "commands"}
@@ -170,6 +173,7 @@ def in_terminal(made: Made, *words: str, columns: int = 80, **env: str) -> str:
     return shown
 
 
+@pytest.mark.slow
 def test_colour_on_a_terminal_only(many: Made) -> None:
     shown = in_terminal(many, "setup")
     assert (
@@ -521,6 +525,7 @@ def test_a_row_says_what_the_page_of_its_category_says(install: Install) -> None
         assert made.run(word).stdout.startswith(said[word])
 
 
+@pytest.mark.slow
 def test_an_ascii_stdout(many: Made) -> None:
     for env in ({"LC_ALL": "C"}, {"LANG": "POSIX"}):
         assert "Usage: cli ops <command> [args...]\n" in many.run("ops", env=env).stdout

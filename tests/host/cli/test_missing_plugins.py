@@ -3,7 +3,10 @@
 import json
 import shutil
 
+import pytest
 
+
+@pytest.mark.slow
 def test_listings_warn_once_and_an_unknown_word_names_the_plugin(install):
     made = install(
         {
@@ -42,6 +45,7 @@ def test_a_registry_without_recorded_words_names_each_missing_plugin(install):
     assert "unknown category px; the plugin old may have it: its files are missing" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_broken_package_is_named_for_its_words(install):
     hooks = "from host import hookimpl, CommandDeclaration\n"
     declares = """

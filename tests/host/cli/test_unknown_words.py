@@ -98,6 +98,7 @@ def test_on_a_terminal_each_suggestion_has_a_line(tree: Made) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_search(tree: Made) -> None:
     found = tree.run("self", "search", "COPY")
     assert (found.status, found.stderr) == (0, "")

@@ -47,6 +47,7 @@ def test_an_option_where_it_does_not_belong(install: Install, words: list[str], 
     assert made.run(*words).all == (2, "", f"cli: {said}\n")
 
 
+@pytest.mark.slow
 def test_the_version_as_json(install: Install, tmp_path: Path) -> None:
     made = install()
     shown = json.loads(made.run("self", "version", "--format", "json").stdout)

@@ -135,6 +135,7 @@ def completed(made: Made, *words: str) -> list[str]:
     return [line.partition("\t")[0] for line in candidates]
 
 
+@pytest.mark.slow
 def test_click_parses_and_runs(made: Made) -> None:
     assert made.run("cloud").all == (0, "group 0\n", "")
     assert made.run("cloud", "-vv").all == (0, "group 2\n", "")
@@ -214,6 +215,7 @@ def test_json(made: Made) -> None:
     assert commands["plain"]["args"] == []
 
 
+@pytest.mark.slow
 def test_tab(made: Made) -> None:
     assert completed(made, "cloud", "") == ["create", "each"]
     options = completed(made, "cloud", "create", "--")
@@ -313,6 +315,7 @@ def test_args_of_the_plugin_are_kept(install: Callable[..., Made]) -> None:
     assert "cloud create" not in commands
 
 
+@pytest.mark.slow
 def test_the_example_of_the_guide(install: Callable[..., Made]) -> None:
     guide = (PROJECT / "docs/writing-plugins.md").read_text()
     blocks = re.findall(r"```python\n# [^\n]*\n(.*?)```", guide, re.DOTALL)

@@ -66,6 +66,7 @@ def fedora(tmp_path: Path) -> tuple[dict[str, str], Path]:
     return environ, packages
 
 
+@pytest.mark.slow
 def test_a_package_that_is_found_through_lib_and_lib64_is_one_plugin(
     fedora: tuple[dict[str, str], Path], install: Callable[..., Made]
 ) -> None:

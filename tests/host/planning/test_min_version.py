@@ -39,6 +39,7 @@ def test_an_older_program_prints_what_to_type(install):
     )
 
 
+@pytest.mark.slow
 def test_a_plugin_that_needs_a_newer_program(install):
     made = install(COMMAND)
     files = {"plugin.json": {"min_version": "99.1"}, "x/y/command.json": command()}

@@ -238,6 +238,7 @@ def test_a_listing_hook_that_misbehaves_is_left_out(tmp_path: Path, hook: str, b
     assert made.run("setup").stderr == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["text", "json", "tree"])
 def test_the_formats_of_the_program_are_nobody_elses(tmp_path: Path, name: str) -> None:
     made = builder(tmp_path)()
@@ -268,6 +269,7 @@ ORDERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("orders", "wins", "renders"), ORDERS.values(), ids=ORDERS)
 def test_tryfirst_and_trylast_order_the_calls_of_all_plugins(
     tmp_path: Path, orders: list[str], wins: str, renders: str
@@ -368,6 +370,7 @@ def test_many_that_hang_cost_a_deadline_each(tmp_path: Path) -> None:
     assert time.monotonic() - started < 60
 
 
+@pytest.mark.slow
 def test_listing_hooks_keep_stdout_clean(tmp_path: Path) -> None:
     made = builder(tmp_path)()
     made.write({"plugins/a/plugin.json": {"hooks": "h.py"}, "plugins/a/h.py": _SPEAKING})

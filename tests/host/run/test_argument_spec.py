@@ -235,6 +235,7 @@ def test_numbers():
     assert not is_digits("")
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(st.text(alphabet="0123456789+-.eE", max_size=8))
 def test_numbers_are_those_of_python(text):

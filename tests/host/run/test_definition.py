@@ -111,6 +111,7 @@ def test_what_is_no_json(tmp_path, text, message):
     assert refused(tmp_path, text).startswith(message)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tail", ["", "x", "]" * 2000, ",]"])
 def test_no_depth_is_an_internal_error(tmp_path, tail):
     """Whatever the interpreter's own limit is, and however much of it a caller has used."""

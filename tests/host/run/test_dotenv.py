@@ -255,6 +255,7 @@ def place(shared_install):
     return run
 
 
+@pytest.mark.slow
 def test_bom_crlf_and_a_bad_line_through_the_program(place):
     (place.folder / "bom.env").write_bytes(b"\xef\xbb\xbfX=1\r\nhidden words\r\nY=2\r\n")
     result = place("bom.env")

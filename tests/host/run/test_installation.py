@@ -140,6 +140,7 @@ def test_the_callers_framework_paths_are_replaced(pair):
     assert alpha.run("demo", "show", env=stale).all == (0, shown(alpha), "")
 
 
+@pytest.mark.slow
 def test_the_name_comes_from_the_executable_and_cli_json(shared_install):
     made = shared_install(
         {**FILES, "core/cli.json": {"name": "Ünïted", "version": "0.0.1"}}, "acme"

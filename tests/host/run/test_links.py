@@ -121,6 +121,7 @@ def test_an_error_names_the_users_own_file(made):
     assert f"{made.root.parent.resolve()}/repo/bin/bad:3" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("linked", [".cli", ".cli/commands", ".cli/commands/ops"])
 @pytest.mark.parametrize("inside", [True, False])
 def test_a_linked_folder_of_a_project(made, tmp_path, linked, inside):

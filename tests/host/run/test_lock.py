@@ -151,6 +151,7 @@ def test_an_installation_that_cannot_be_written(made):
         made.root.chmod(0o755)
 
 
+@pytest.mark.slow
 def test_no_temporary_file_is_left(made):
     (made.root / "cli.lock").unlink()
     made.run("demo", "one")
@@ -176,6 +177,7 @@ def runner(made):
     return run
 
 
+@pytest.mark.slow
 def test_each_change_of_a_command_shows_in_the_very_next_run(made):
     commands = made.root / "commands"
     run = runner(made)
@@ -245,6 +247,7 @@ def test_each_change_of_configuration_shows_in_the_very_next_run(made):
     assert run("demo", "one") == (0, "")
 
 
+@pytest.mark.slow
 def test_the_whole_installation_moves(made):
     """A lock that came along with a copy or a move counts for nothing."""
     from dataclasses import replace

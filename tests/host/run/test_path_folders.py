@@ -59,6 +59,7 @@ def entry(made):
     return json.loads((made.root / "plugins/registry.json").read_text())["plugins"][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options", [(), ("--under", "ops"), ("--prefix", "ops-"), ("--split", "-")]
 )
@@ -76,6 +77,7 @@ def test_add_records_the_folder_of_plain_scripts(scripts, options):
     assert scripts.run(*run).all == (0, "neighbour\n", "")
 
 
+@pytest.mark.slow
 def test_no_path(scripts):
     assert "PATH" not in add(scripts, "--no-path")
     assert entry(scripts)["path"] == []
@@ -95,6 +97,7 @@ def test_an_author_who_describes_the_plugin_decides(scripts, files):
     assert entry(scripts)["path"] is None
 
 
+@pytest.mark.slow
 def test_plugin_json_has_the_key(scripts):
     scripts.write({"../bin/plugin.json": {"name": "bin", "scripts": {}, "path": ["."]}})
     assert "folders that a run appends to PATH: .\n" in add(scripts)
@@ -130,6 +133,7 @@ def test_the_nearest_file_comes_first(scripts):
     assert "Folders on PATH:\n" + "".join(f"  {folder}\n" for folder in expected) in page
 
 
+@pytest.mark.slow
 def test_the_folders_of_a_linked_plugin_are_those_of_the_user(scripts, tmp_path):
     folder = scripts.root.parent / "bin"
     (tmp_path / "link").symlink_to(folder)
@@ -139,6 +143,7 @@ def test_the_folders_of_a_linked_plugin_are_those_of_the_user(scripts, tmp_path)
     assert f"Folders on PATH:\n  {folder.resolve()}\n" in scripts.run("help", "ops-a").stdout
 
 
+@pytest.mark.slow
 def test_a_command_of_a_project_and_its_project_json(scripts, tmp_path):
     shop = tmp_path / "shop"
     scripts.write(
@@ -166,6 +171,7 @@ def test_without_a_path_the_default_path_comes_first(scripts):
     assert done.all == (0, f"{DEFAULT_PATH}:{scripts.root.resolve()}/commands\n", "")
 
 
+@pytest.mark.slow
 def test_every_lookup_of_the_caller_gives_the_same_file(scripts):
     """A script named like a program does not hide the program, also for the interpreter."""
     scripts.write(
@@ -178,6 +184,7 @@ def test_every_lookup_of_the_caller_gives_the_same_file(scripts):
     assert scripts.run("which-ls", env=env).all == (0, found, "")
 
 
+@pytest.mark.slow
 def test_an_inner_run_takes_the_folders_off(scripts):
     """Also if the script has put folders of its own at both ends."""
     add(scripts)
@@ -210,6 +217,7 @@ def test_an_inner_run_without_a_path_of_the_caller(scripts):
     assert done.all == (0, "None\n", "")
 
 
+@pytest.mark.slow
 def test_a_required_program_may_be_a_neighbour(scripts):
     scripts.write({"../bin/plugin.json": {"name": "bin", "scripts": {}, "path": ["."]}})
     text = '#!/bin/sh\n# /// command\n# {"requires": ["ops-b"]}\n# ///\nops-b\n'
@@ -236,6 +244,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("folder", "text"), REFUSED.values(), ids=REFUSED)
 def test_a_refused_folder(scripts, folder, text):
     scripts.write(

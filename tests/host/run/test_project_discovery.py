@@ -88,6 +88,7 @@ def test_the_nearest_project_wins_and_all_are_used(shop: Shop) -> None:
     assert f"{shop.root}/.cli/commands/both.sh:1:1: both is hidden by " in found
 
 
+@pytest.mark.slow
 def test_the_words_of_the_installation_win(shop: Shop) -> None:
     shop.write(
         {

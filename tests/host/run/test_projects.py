@@ -280,6 +280,7 @@ def test_a_relative_home_stays_the_callers(shop: Shop) -> None:
     assert done.all == (0, "x x/x\n", "")
 
 
+@pytest.mark.slow
 def test_nothing_of_an_untrusted_project_is_used(shop: Shop) -> None:
     shop.write({".cli/commands/db/drop/.env": "SECRET_VALUE=1\n", ".cli/project.json": {}})
     fields = {"env_files": [".env"], "envs": {"W": "$HOME"}, "args": [{"name": "t"}]}
@@ -379,6 +380,7 @@ def answered(shop: Shop, answer: str, *words: str) -> tuple[int, str]:
     return os.waitstatus_to_exitcode(status), output
 
 
+@pytest.mark.slow
 def test_the_question_shows_the_commands_with_their_effects(shop: Shop) -> None:
     question = (
         f"The project webshop in {shop.root} has these commands:\n"

@@ -86,6 +86,7 @@ def test_the_process_becomes_the_script(made):
         assert process.stdout.read() == f"{process.pid}\n".encode()
 
 
+@pytest.mark.slow
 def test_every_exit_status(made):
     script = f"for n in $(seq 0 15) 126 127 128 130 254 255; do {made.launcher} demo exit $n; "
     result = made.run("-c", script + "echo $n $?; done", executable="/bin/sh")
@@ -369,6 +370,7 @@ def test_a_name_in_os_that_does_not_count(made):
     one_line(made, result, 126, f"demo foreign: runs on macos only; this is {SYSTEM_OS}", told)
 
 
+@pytest.mark.slow
 def test_safe_mode(made):
     assert made.run("--safe", "demo", "exit", "3").status == 3
     assert made.run("demo", "exit", "4", env={"CLI_SAFE": "1"}).status == 4
@@ -757,6 +759,7 @@ def test_help_page_instead_of_running(made, word):
     assert "ran" not in result.stdout.split()
 
 
+@pytest.mark.slow
 def test_a_category_with_an_entrypoint(made):
     made.write(
         {

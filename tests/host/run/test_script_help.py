@@ -80,6 +80,7 @@ def test_what_handles_a_lone_h(tmp_path: Path, text: str, handles: bool) -> None
     assert handles_help(str(tmp_path / "main.sh"), "-h") is handles
 
 
+@pytest.mark.slow
 def test_a_lone_h_reaches_a_script_that_handles_it(install: Install) -> None:
     standup = "#!/bin/bash\nwhile getopts 'ah' o; do echo \"got $o\"; done\n"
     made = install({"commands/standup": standup, "commands/quiet": SILENT})

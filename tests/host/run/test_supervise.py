@@ -117,6 +117,7 @@ def test_a_signal_ends_the_program_first(number: signal.Signals) -> None:
     assert parent.stderr
     assert parent.stderr.readline() == b"started\n"
     parent.send_signal(number)
-    assert parent.stderr.read() == b"ended\n"
+    # A second SIGTERM, for the whole group, may reach the shell before its trap ends.
+    assert set(parent.stderr.read().splitlines()) == {b"ended"}
     assert parent.wait(120) == -number
     assert processes_left_with(mark) == []

@@ -291,6 +291,7 @@ def test_the_command_ends_if_its_parent_is_killed(made: Made, tmp_path: Path) ->
     assert processes_left_with("MARK=killed-parent") == []
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="needs a subreaper and /proc")
 def test_a_time_limit_ends_everything_that_the_command_started(
     install: Callable[..., Made],

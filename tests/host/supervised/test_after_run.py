@@ -97,6 +97,7 @@ def test_a_failing_function_is_a_warning(made: Made, word: str, status: int, rea
     assert time.monotonic() - began < 30
 
 
+@pytest.mark.slow
 def test_a_disabled_plugin_is_not_called(made: Made) -> None:
     assert made.run("self", "plugin", "disable", "reporter").status == 0
     assert made.run("a", "s").all == (3, "ran\n", "")

@@ -49,6 +49,7 @@ def ship(made: Made, **options: Any) -> tuple[Program, RecordedRun]:
     return program, program.record(("app", "ship"), ARGUMENTS, origin="mcp", **options)
 
 
+@pytest.mark.slow
 def test_a_run_is_recorded_once(made: Made) -> None:
     program, recorded = ship(made, client=CLIENT, secrets=["s3cr3t"])
     [running] = history(made, "--running")
@@ -106,6 +107,7 @@ def test_no_argument_is_recorded_if_the_secrets_are_unknown(made: Made) -> None:
     assert (run["arguments"], run["status"]) == (["********"], 1)
 
 
+@pytest.mark.slow
 def test_a_caller_that_learns_the_secrets_from_the_run(made: Made) -> None:
     made.write({"config/settings.conf": "touch $HOME/read\n"})
     program = program_of(made)
@@ -140,6 +142,7 @@ def test_a_history_that_cannot_be_written_is_a_warning(
     assert "warning: the run is not recorded: " in warning
 
 
+@pytest.mark.slow
 def test_after_run_gets_the_id_the_origin_and_the_client(made: Made) -> None:
     hooks = """
 from host import AfterRun, hookimpl

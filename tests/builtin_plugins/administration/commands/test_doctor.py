@@ -43,6 +43,7 @@ def only(made: Made, **env: str) -> dict[str, Any]:
     return rows[0]
 
 
+@pytest.mark.slow
 def test_one_that_is_well(install: Install) -> None:
     made = install(WELL)
     for safe in ({}, {"CLI_SAFE": "1"}):
@@ -407,6 +408,7 @@ def test_what_an_installation_lacks(install: Install) -> None:
     assert row["message"].endswith("/commands:1:1: No such file or directory")
 
 
+@pytest.mark.slow
 def test_safe_runs_nothing(install: Install) -> None:
     made = install(WELL)
     made.write(
@@ -420,6 +422,7 @@ def test_safe_runs_nothing(install: Install) -> None:
     assert {row["check"] for row in findings(made)} == {"settings", "plugins"}
 
 
+@pytest.mark.slow
 def test_info(install: Install) -> None:
     made = install(WELL)
     made.write({"plugins/p/x/y/command.json": command(), "plugins/p/x/y/main.sh": BASH})
@@ -458,6 +461,7 @@ def records_of(made: Made) -> dict[str, str]:
     return {row["message"]: row["remedy"] for row in rows if row["check"] == "records"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("content", DAMAGED)
 def test_damaged_records_are_found(install: Install, tmp_path: Path, content: str) -> None:
     made = install()

@@ -148,6 +148,7 @@ def test_a_makefile_is_read_as_text(install: Install) -> None:
         assert made.run("build", "make", "c", "d.e", env=PATHS).all == (0, "c:d.e\n", "")
 
 
+@pytest.mark.slow
 def test_a_taskfile_and_a_recipe_that_is_a_group_too(install: Install) -> None:
     made = install({"Taskfile.yml": TASKFILE})
     assert made.run("self", "import", "Taskfile.yml", "--yes", env=PATHS, cwd=made.root).status == 0
@@ -336,6 +337,7 @@ def test_into_a_plugin(install: Install) -> None:
     assert not (made.root / "out").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
 @pytest.mark.parametrize("broken", ["error=ENOSPC", "signal=KILL"])
 def test_a_first_import_is_there_whole_or_not_at_all(install: Install, broken: str) -> None:

@@ -18,6 +18,7 @@ Install = Callable[..., Made]
 
 
 # A call, and at which of its times a file is half made: fsync is of a directory in between.
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "at"), [("rename,renameat,renameat2", 3), ("fsync", 3)])
 def test_what_a_kill_leaves_goes_with_the_next_one(
     install: Install, tmp_path: Path, call: str, at: int
@@ -44,6 +45,7 @@ def test_what_a_kill_leaves_goes_with_the_next_one(
     )
 
 
+@pytest.mark.slow
 def test_the_demos_end_quietly_where_nobody_reads_on(install: Install, tmp_path: Path) -> None:
     made = install()
     root = tmp_path / "new"
@@ -134,6 +136,7 @@ def test_a_second_one_restores_what_is_needed_and_no_examples(
     assert files_of(root) == needed | {"core/zed"}
 
 
+@pytest.mark.slow
 def test_one_that_was_interrupted_is_completed_with_all_examples(
     install: Install, tmp_path: Path
 ) -> None:

@@ -360,6 +360,7 @@ def test_who_answers_help(install: Install) -> None:
     assert rows["help"] == {"page": ["a b", "y"], "script": ["x"]}
 
 
+@pytest.mark.slow
 def test_what_is_no_script_of_a_category(install: Install) -> None:
     more = {
         f"{HERE}/helper.sh": BASH,  # a command's own file

@@ -81,6 +81,7 @@ def test_a_new_project_has_an_example_that_runs(shop: Shop) -> None:
         assert shop.run("self", "init", "--project", other, "x").status == 2
 
 
+@pytest.mark.slow
 def test_import_into_the_nearest_project(shop: Shop) -> None:
     shop.write({"Makefile": "all: ## Build\n\t@echo made in $(notdir $(CURDIR))\n", "src/x": ""})
     words = ("self", "import", "../Makefile", "--project")

@@ -56,12 +56,14 @@ def test_what_is_somebodys_stays(made: Made, tmp_path: Path) -> None:
     assert os.listdir(links) == []
 
 
+@pytest.mark.slow
 def test_purge_leaves_nothing_of_it(made: Made) -> None:
     done = made.run("self", "uninstall", "--purge", "--yes")
     assert (done.status, done.stderr) == (0, "")
     assert not made.root.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("purge", [False, True])
 def test_the_history_and_the_locks_stay_unless_they_are_purged(made: Made, purge: bool) -> None:
     made.write({"commands/mine/x/command.json": command(record=True, exclusive=True)})
@@ -86,6 +88,7 @@ def test_the_history_and_the_locks_stay_unless_they_are_purged(made: Made, purge
     assert other.exists()
 
 
+@pytest.mark.slow
 def test_purge_where_one_directory_is_in_another(made: Made) -> None:
     made.write({"core/cli.json": {"name": "A", "version": "1", "plugins_dir": "commands/plugins"}})
     made.write({"commands/plugins/p/x/y/command.json": command()})
@@ -93,6 +96,7 @@ def test_purge_where_one_directory_is_in_another(made: Made) -> None:
     assert not made.root.exists()
 
 
+@pytest.mark.slow
 def test_purge_leaves_what_is_beside_it(made: Made, tmp_path: Path) -> None:
     made.write({"notes.txt": "mine"})
     plugin = tmp_path / "plugin"
@@ -104,6 +108,7 @@ def test_purge_leaves_what_is_beside_it(made: Made, tmp_path: Path) -> None:
     assert files_of(plugin) == {"file"}
 
 
+@pytest.mark.slow
 def test_purge_follows_no_link_of_core(made: Made, tmp_path: Path) -> None:
     elsewhere = (made.root / "core").rename(tmp_path / "elsewhere")
     (made.root / "core").symlink_to(elsewhere)
@@ -126,6 +131,7 @@ def test_it_asks(made: Made) -> None:
     assert files_of(made.root) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "env"), [(["--yes"], {}), ([], {"CLI_YES": "1"})], ids=["--yes", "CLI_YES"]
 )
@@ -166,6 +172,7 @@ def test_the_environments_own_program_is_no_installation(made: Made, tmp_path: P
     assert "another installation" not in shown
 
 
+@pytest.mark.slow
 def test_completion_goes_and_nothing_else_of_the_start_up_files(made: Made) -> None:
     made.home.mkdir(exist_ok=True)
     (made.home / ".bashrc").write_text("alias a=b\nexport X=1")
@@ -208,6 +215,7 @@ def test_without_an_installation(install: Install, tmp_path: Path) -> None:
     assert "configuration file not found" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "status"), [("n", 1), ("y", 0)])
 def test_the_answer_counts(made: Made, answer: str, status: int) -> None:
     parent, child = pty.openpty()

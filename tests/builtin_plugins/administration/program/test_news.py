@@ -80,6 +80,7 @@ def test_news_is_mentioned_the_day_after(install: Install, tmp_path: Path) -> No
     stamp_with(made, "")
 
 
+@pytest.mark.slow
 def test_a_commit_of_ones_own_is_no_news(install: Install, tmp_path: Path) -> None:
     made, repository = cloned(install, tmp_path)
     git = Repository.__new__(Repository)
@@ -99,6 +100,7 @@ QUIET: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("team", "env"), QUIET.values(), ids=QUIET)
 def test_nothing_is_looked_for_or_mentioned(
     install: Install, tmp_path: Path, team: dict[str, str], env: dict[str, str]
@@ -114,6 +116,7 @@ def test_nothing_is_looked_for_or_mentioned(
     assert (NEWS in on_terminal(made)[1]) == (not team)
 
 
+@pytest.mark.slow
 def test_only_a_terminal_is_served(install: Install, tmp_path: Path) -> None:
     made, _ = cloned(install, tmp_path)
     for words in ([], ["self", "list", "--format", "json"], ["a", "b"]):
