@@ -20,6 +20,7 @@ import pytest
 import rig as rigs
 
 FULL = os.environ.get("FULL_SWEEP") == "1"
+rare = pytest.mark.skipif(not FULL, reason="a rare case; set FULL_SWEEP=1")
 _SHELLS = ("/usr/bin/zsh", "/usr/bin/fish", "/usr/bin/dash", "/bin/tcsh")
 AT_THE_GATE = "until [[ -e /opt/gate ]]; do sleep 0.05; done"  # until the test creates the file
 MEET = f">/opt/here; {AT_THE_GATE}\n"  # until commands on all hosts are here: see `Cli.meeting`

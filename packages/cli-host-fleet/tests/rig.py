@@ -7,6 +7,7 @@ Each runs in its own mount and UTS namespaces (`unshare -m -u`, which needs root
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import shutil
@@ -147,10 +148,7 @@ class Rig:
             f"deploy:x:1500:1500::/home/deploy:{login}\n"
         )
         (etc / "group").write_text("root:x:0:\ndeploy:x:1500:\nnogroup:x:65534:\n")
-        made = subprocess.run(
-            ["openssl", "passwd", "-6", PASSWORD], capture_output=True, text=True, check=True
-        )
-        (etc / "shadow").write_text(f"root:*:1::::::\ndeploy:{made.stdout.strip()}:1::::::\n")
+        (etc / "shadow").write_text(f"root:*:1::::::\ndeploy:{_password()}:1::::::\n")
         (etc / "sudoers").write_text("Defaults use_pty\nroot ALL=(ALL) ALL\n")
         (etc / "sudoers").chmod(0o440)
         subprocess.run(["chown", "-R", "1500:1500", root / "home" / "deploy"], check=True)
@@ -181,6 +179,13 @@ def open_rig(names: Iterable[str] = (), faults: str = "") -> Rig:
         rig.add(name, faults=faults)
     rig.wait()
     return rig
+
+
+@functools.cache
+def _password() -> str:
+    """Return PASSWORD as /etc/shadow has it."""
+    argv = ["openssl", "passwd", "-6", PASSWORD]
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _kept() -> str:

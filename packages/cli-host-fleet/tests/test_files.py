@@ -7,14 +7,24 @@ import io
 import os
 import signal
 import tarfile
+import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import rig as rigs
+from cli_host_fleet.captured import Captured
+from cli_host_fleet.examining_view import ExaminingView
+from cli_host_fleet.exec_words import ExecJob
+from cli_host_fleet.fleet import Fleet, Options
 from cli_host_fleet.gather_files import unpacked
-from cli_host_fleet.results import Result
+from cli_host_fleet.json_view import JsonView
+from cli_host_fleet.results import Result, State
+from cli_host_fleet.ssh import Calling
+from cli_host_fleet.ssh_transport import Ssh
+from cli_host_fleet.transport import Host
 from conftest import Cli, Done
 
 
@@ -186,3 +196,30 @@ def test_a_host_that_sends_something_else(tmp_path: Path, sent: bytes) -> None:
     result: Any = unpacked(Result("web01", "ok", 0), io.BytesIO(sent), str(tmp_path / "in"))
     assert result.state == "failed"
     assert result.reason
+
+
+def test_a_file_that_cannot_be_written_here_counts_as_a_failure(cli: Cli, tmp_path: Path) -> None:
+    """So the next batch does not start."""
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "web01").write_text("a file, not a directory")
+    done = _gather(cli, "--serial", "1", "/etc/hostname", tmp_path / "in")
+    assert done.states() == {"web01": "failed", "web02": "skipped"}, done
+
+
+def test_while_the_output_of_a_host_is_examined_the_others_go_on(cli: Cli) -> None:
+    """Unpacking can take long: here, until the second host has ended."""
+    hosts = {name: Host(name) for name in ("web01", "web02")}
+    job = ExecJob(hosts, ["echo", "hi"], (), "", is_line=False)
+    job.connect(Ssh(Calling(str(cli.rig.ssh_config)), cli.environ()), None)
+    second_has_ended = threading.Event()
+
+    def examine(result: Result, _captured: Captured) -> Result:
+        if result.host == "web02":
+            second_has_ended.set()
+            return result
+        state: State = "ok" if second_has_ended.wait(60) else "failed"
+        return replace(result, state=state)
+
+    view = ExaminingView(JsonView(io.BytesIO(), "json", hosts), examine, ("stdout",))
+    results = Fleet(job, Options(forks=1), view).run([*hosts])
+    assert [(result.host, result.state) for result in results] == [("web01", "ok"), ("web02", "ok")]

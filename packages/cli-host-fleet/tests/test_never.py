@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import rig as rigs
-from conftest import AT_THE_GATE, FULL, Cli, Done
+from conftest import AT_THE_GATE, FULL, Cli, Done, rare
 from relay import Relay
 
 _SECRET = "s3cr3t-of-the-fleet"
@@ -306,7 +306,7 @@ def test_a_reader_that_goes_away_ends_the_run(cli: Cli, mark: str) -> None:
 _VIEWS = [("run", "text"), ("run", "json"), ("run", "jsonl"), ("check", "json"), ("check", "jsonl")]
 
 
-@pytest.mark.parametrize("hosts", ["web01", "web[01-02]"])
+@pytest.mark.parametrize("hosts", [pytest.param("web01", marks=rare), "web[01-02]"])
 @pytest.mark.parametrize(("word", "form"), _VIEWS)
 def test_no_room_for_the_output_is_reported(cli: Cli, word: str, form: str, hosts: str) -> None:
     """The error comes at the end of the run, or during it."""

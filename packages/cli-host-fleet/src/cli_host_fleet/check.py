@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import sys
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -15,19 +14,19 @@ import click
 
 from cli_host_fleet import protocol
 from cli_host_fleet.asking import become
+from cli_host_fleet.beginning import begin
 from cli_host_fleet.captured import STREAMS, Captured
 from cli_host_fleet.checksums import read_sums
 from cli_host_fleet.click_command import OneLineCommand
-from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, asks_help, choose, there
+from cli_host_fleet.command_jobs import CommandJob, Order, ShippedJob, there
 from cli_host_fleet.complete import complete_words
 from cli_host_fleet.examining_view import ExaminingView
 from cli_host_fleet.fleet import Fleet, Options
-from cli_host_fleet.job import Start
+from cli_host_fleet.job import Job, Start
 from cli_host_fleet.outcome import outcome
 from cli_host_fleet.protocol import Facts
 from cli_host_fleet.results import Result
-from cli_host_fleet.running import format_option, view_for
-from cli_host_fleet.session import Output
+from cli_host_fleet.running import carry_out, format_option, view_for
 from cli_host_fleet.targets import Targets, connecting_options, target_options, transport
 from cli_host_fleet.transport import Host
 from host import Program
@@ -50,24 +49,22 @@ _MOST_NAMED = 5
 )
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Check that every host of a set can run the command WORDS, without running it."""
-    program = Program.current()
-    if asks_help(program, words):
-        sys.exit(program.run(words).returncode)
-    order = Order(choose(program, words)[0], ())
-    hosts = targets.hosts(program)
-    job = (
-        InstalledCheck(program, order, hosts, given["installed"])
-        if given["installed"]
-        else ShippedCheck(program, order, hosts)
-    )
+    beginning = begin(targets, words)
+    program, hosts = beginning.program, beginning.hosts
+    order = Order(beginning.command, ())
+    job: Job
+    sums = None
+    if given["installed"]:
+        job = InstalledCheck(program, order, hosts, given["installed"])
+        sums = checksums(order.command.directory)
+    else:
+        job = ShippedCheck(program, order, hosts)
     job.connect(transport(targets, hosts, given), become(program, given))
-    sums = checksums(order.command.directory) if given["installed"] else None
     examine = functools.partial(examined, sums)
-    view = ExaminingView(view_for(given["form"], hosts, group=False), examine, STREAMS)
-    start = time.monotonic()
+    view = ExaminingView(view_for(given["form"], hosts), examine, STREAMS)
     options = Options(forks=given["forks"], connect_timeout=given["connect_timeout"])
     fleet = Fleet(job, options, view)
-    results = view.end(fleet.run(list(job.hosts)), time.monotonic() - start)
+    results = carry_out(fleet, job, view)
     sys.exit(outcome(fleet, view, results))
 
 
@@ -96,9 +93,7 @@ class InstalledCheck(CommandJob):
         return Start(["sh", "-c", script, "check", program, *words])
 
 
-def examined(
-    sums: Mapping[str, str] | None, result: Result, captured: Captured, _output: Output
-) -> Result:
+def examined(sums: Mapping[str, str] | None, result: Result, captured: Captured) -> Result:
     """Return the result with a reason why the check failed: see `drift`."""
     printed = b"".join(captured.pieces("stdout"))
     if result.state == "failed" and not result.reason:

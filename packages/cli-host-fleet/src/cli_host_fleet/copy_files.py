@@ -28,7 +28,6 @@ from cli_host_fleet.running import (
     run_or_preview,
     view_for,
 )
-from cli_host_fleet.session import Output
 from cli_host_fleet.targets import Targets, connecting_options, target_options
 from cli_host_fleet.transport import Host
 from host import Program
@@ -50,11 +49,10 @@ def command(targets: Targets, files: tuple[str, ...], to: str, **given: Any) -> 
     DEST is in the home directory of the login.
     """
     program = Program.current()
-    hosts = targets.hosts(program)
-    job = CopyJob(hosts, files, to)
+    job = CopyJob(targets.hosts(program), files, to)
     examine = functools.partial(compared, job.sums)
-    view = ExaminingView(view_for(given["form"], hosts, group=False), examine, ("stdout",))
-    sys.exit(run_or_preview(program, job, targets, hosts, given, view))
+    view = ExaminingView(view_for(given["form"], job.hosts), examine, ("stdout",))
+    sys.exit(run_or_preview(program, job, targets, given, view))
 
 
 class CopyJob(Job):
@@ -97,7 +95,7 @@ class CopyJob(Job):
         return {}
 
 
-def compared(sums: Sequence[str], result: Result, captured: Captured, _output: Output) -> Result:
+def compared(sums: Sequence[str], result: Result, captured: Captured) -> Result:
     """Return the result with the files on the host; it has failed if their checksums differ."""
     there = read_sums(b"".join(captured.pieces("stdout")))
     result = replace(result, files=there)

@@ -55,10 +55,9 @@ def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
         raise FleetError("name a program to run, or give a line with --shell")
     check_names(given["asked"])
     program = Program.current()
-    hosts = targets.hosts(program)
     argv = ["bash", "-c", line, "bash", *words] if line else [*words]
-    job = ExecJob(hosts, argv, given["asked"], given["stdin"], is_line=bool(line))
-    sys.exit(run_or_preview(program, job, targets, hosts, given))
+    job = ExecJob(targets.hosts(program), argv, given["asked"], given["stdin"], is_line=bool(line))
+    sys.exit(run_or_preview(program, job, targets, given))
 
 
 class ExecJob(Job):

@@ -10,6 +10,7 @@ import signal
 import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -28,6 +29,7 @@ _SLACK = 10.0  # seconds for the login after ssh has connected; ssh itself sets 
 _FILES_OF_A_HOST = 5  # descriptors: three pipes to ssh, and two files for the host's output
 _FILES_OF_OURS = 64
 _REACTION = 2  # seconds that a run gets to react to a signal before this process ends
+_EXAMINERS = 4  # threads
 _LAST = 10  # further seconds for the hosts to end their commands, and for the view to show that
 
 
@@ -61,11 +63,17 @@ class View(Protocol):
     problem: OSError | None
 
     def output(self, host: str) -> Output: ...
+
+    def examination(self, result: Result) -> Callable[[], Result] | None:
+        """Return work on a host's output that decides its result, or None.
+
+        It is called once for a host, in another thread, so it may take long. `finished` follows.
+        """
+
     def finished(self, result: Result) -> None: ...
     def tick(self, running: Sequence[str], done: Sequence[Result], total: int) -> None: ...
 
-    def end(self, results: Sequence[Result], seconds: float) -> Sequence[Result] | None:
-        """Show the end of the run. A view that has changed results returns all of them."""
+    def end(self, results: Sequence[Result], seconds: float) -> None: ...
 
 
 class _Guarded:
@@ -95,6 +103,8 @@ class Fleet:
         self._queue: deque[str] = deque()
         self._running: dict[str, Connection] = {}
         self._again: dict[str, Result] = {}
+        self._examinations: dict[str, tuple[Result, Future[Result]]] = {}
+        self._examiners = ThreadPoolExecutor(_EXAMINERS)
         self._lifelines = Lifelines()
         self._engine: Any = PreferredEngine("auto", {"fanout": options.forks})
         self._total = 0
@@ -116,6 +126,7 @@ class Fleet:
         finally:
             restore()
             self._lifelines.close()
+            self._examiners.shutdown(wait=False, cancel_futures=True)
             self._engine.release()
         for host in hosts:
             if host not in self._results:
@@ -140,12 +151,16 @@ class Fleet:
             if may_repeat and result.state == "unreachable" and not self._stops():
                 self._again[result.host] = result
             else:
-                self._finish(result)
+                self._examine(result)
             self._fill(ended)
 
         self._engine.add_timer(EngineTimer(_TICK, _TICK, True, self))
         self._fill(ended)
         self._engine.run(None)
+        while self._examinations:
+            futures = [future for _, future in self._examinations.values()]
+            wait(futures, _TICK, return_when=FIRST_COMPLETED)
+            self.ev_timer(None)
 
     def _fill(self, ended: Callable[[Result], None]) -> None:
         """Connect to waiting hosts, in order, until `forks` hosts are active."""
@@ -170,6 +185,26 @@ class Fleet:
             self._running[host] = connection
             self._engine.add(connection)
 
+    def _examine(self, result: Result) -> None:
+        """Let a thread examine the host's output; without an examination, the result counts now."""
+        examination = self._view.examination(result)
+        if examination is None:
+            self._finish(result)
+        else:
+            self._examinations[result.host] = result, self._examiners.submit(examination)
+
+    def _collect_examined(self) -> None:
+        """Take over the results of examinations that are done; after a signal, drop the others."""
+        for host, (result, future) in list(self._examinations.items()):
+            if self.signal and future.cancel():
+                examined = _unexamined(result)
+            elif future.done():
+                examined = future.result()
+            else:
+                continue
+            del self._examinations[host]
+            self._finish(examined)
+
     def _finish(self, result: Result) -> None:
         self._results[result.host] = result
         self._failures_left -= result.state != "ok"
@@ -184,7 +219,9 @@ class Fleet:
                 connection.stop("interrupted")
         for connection in list(self._running.values()):
             connection.check()
-        self._view.tick(list(self._running), list(self._results.values()), self._total)
+        self._collect_examined()
+        busy = [*self._running, *self._examinations]
+        self._view.tick(busy, list(self._results.values()), self._total)
 
     def _stops(self) -> bool:
         """Return whether the run must not connect to any further host."""
@@ -229,6 +266,13 @@ class Fleet:
                 signal.signal(number, former)
 
         return restore
+
+
+def _unexamined(result: Result) -> Result:
+    """Return the result of a host whose output nobody will examine: it cannot be `ok`."""
+    if result.state != "ok":
+        return result
+    return replace(result, state="interrupted", status=None, reason="stopped by the user")
 
 
 def die_of(number: int) -> None:

@@ -30,7 +30,6 @@ from cli_host_fleet.running import (
     run_or_preview,
     view_for,
 )
-from cli_host_fleet.session import Output
 from cli_host_fleet.targets import Targets, connecting_options, target_options
 from cli_host_fleet.transport import Host
 from host import Program
@@ -53,16 +52,15 @@ def command(targets: Targets, paths: tuple[str, ...], directory: str, **given: A
     the login. The file /etc/hosts of web01 becomes DIR/web01/etc/hosts.
     """
     program = Program.current()
-    hosts = targets.hosts(program)
-    job = GatherJob(hosts, paths, directory)
+    job = GatherJob(targets.hosts(program), paths, directory)
 
-    def examine(result: Result, captured: Captured, _output: Output) -> Result:
+    def examine(result: Result, captured: Captured) -> Result:
         if result.state != "ok":
             return result
         return unpacked(result, captured.streams["stdout"], f"{directory}/{result.host}")
 
-    view = ExaminingView(view_for(given["form"], hosts, group=False), examine, ("stdout",))
-    sys.exit(run_or_preview(program, job, targets, hosts, given, view))
+    view = ExaminingView(view_for(given["form"], job.hosts), examine, ("stdout",))
+    sys.exit(run_or_preview(program, job, targets, given, view))
 
 
 class GatherJob(Job):

@@ -36,6 +36,9 @@ class JsonView:
         self._outputs[host] = Captured()
         return self._outputs[host]
 
+    def examination(self, result: Result) -> None:
+        """Return None: nothing depends on what a host has printed."""
+
     def finished(self, result: Result) -> None:
         captured = self._outputs.pop(result.host, None) or Captured()
         if self._lines:

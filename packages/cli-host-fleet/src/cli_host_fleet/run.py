@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 from cli_host_fleet.asking import confirm
+from cli_host_fleet.beginning import begin
 from cli_host_fleet.click_command import OneLineCommand
-from cli_host_fleet.command_jobs import InstalledJob, Order, ShippedJob, asks_help, choose
+from cli_host_fleet.command_jobs import InstalledJob, Order, ShippedJob
 from cli_host_fleet.complete import complete_files, complete_words
+from cli_host_fleet.job import Job
 from cli_host_fleet.running import (
     dry_run_option,
     format_option,
@@ -20,7 +22,6 @@ from cli_host_fleet.running import (
     variable_options,
 )
 from cli_host_fleet.targets import Targets, connecting_options, target_options, transport
-from host import Program
 
 
 @click.command(cls=OneLineCommand, context_settings={"allow_interspersed_args": False})
@@ -50,19 +51,16 @@ from host import Program
 )
 def command(targets: Targets, words: tuple[str, ...], **given: Any) -> None:
     """Run the command WORDS, with its arguments, on every host of a set."""
-    program = Program.current()
-    if asks_help(program, words):
-        sys.exit(program.run(words).returncode)
-    found, args = choose(program, words)
-    hosts = targets.hosts(program)
-    args, declared = program.ask_arguments(found, args)
-    order = Order(found, args, given["asked"], given["stdin"], declared)
-    job = (
-        InstalledJob(program, order, hosts, given["installed"])
-        if given["installed"]
-        else ShippedJob(program, order, hosts)
-    )
+    beginning = begin(targets, words)
+    program, hosts = beginning.program, beginning.hosts
+    args, declared = program.ask_arguments(beginning.command, beginning.args)
+    order = Order(beginning.command, args, given["asked"], given["stdin"], declared)
+    job: Job
+    if given["installed"]:
+        job = InstalledJob(program, order, hosts, given["installed"])
+    else:
+        job = ShippedJob(program, order, hosts)
     if not given["dry_run"]:
         transport(targets, hosts, given)  # reports a missing ssh before the question
-        confirm(program, found, list(hosts), agreed=given["yes"])
-    sys.exit(run_or_preview(program, job, targets, hosts, given))
+        confirm(program, beginning.command, list(hosts), agreed=given["yes"])
+    sys.exit(run_or_preview(program, job, targets, given))

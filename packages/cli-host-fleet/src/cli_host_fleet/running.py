@@ -23,7 +23,7 @@ from cli_host_fleet.results import Result, exit_status
 from cli_host_fleet.rollout import Amount
 from cli_host_fleet.targets import Targets, transport
 from cli_host_fleet.text_view import TextView
-from cli_host_fleet.transport import Host, login
+from cli_host_fleet.transport import login
 from host import Program
 
 _PATIENCE = 1.0  # seconds for which the output of a running host is held back on a terminal
@@ -140,40 +140,37 @@ def view_for(
 
 
 def run_or_preview(
-    program: Program,
-    job: Job,
-    targets: Targets,
-    hosts: Mapping[str, Host],
-    given: Mapping[str, Any],
-    view: View | None = None,
+    program: Program, job: Job, targets: Targets, given: Mapping[str, Any], view: View | None = None
 ) -> int:
-    """Run a job on the hosts, or show it with --dry-run; return the exit status."""
+    """Run a job on its hosts, or show it with --dry-run; return the exit status.
+
+    The run is recorded in the history, and its failed hosts are remembered for `@failed`. If a
+    signal stops the run, end this process with that signal.
+    """
     options = options_of(given)
     if given["dry_run"]:
         click.echo(preview(job, options, given["form"]))
         return 0
-    way = transport(targets, hosts, given)
-    job.connect(way, become(program, given))
-    shown = view or view_for(given["form"], hosts, group=given["group"], diff=given["diff"])
-    return carry_out(program, job, options, shown)
-
-
-def carry_out(program: Program, job: Job, options: Options, view: View) -> int:
-    """Run and show the job, record it in the history, and remember the failed hosts.
-
-    Return the exit status, or end this process with the signal that stopped the run.
-    """
+    job.connect(transport(targets, job.hosts, given), become(program, given))
+    if view is None:
+        view = view_for(given["form"], job.hosts, group=given["group"], diff=given["diff"])
     words, args = job.recorded_as(program)
     recorded = program.record(words, args, origin="fleet", secrets=job.secret_values())
     job.recorded = recorded.environment({})
     fleet = Fleet(job, options, view)
-    start = time.monotonic()
-    results = fleet.run(list(job.hosts))
-    results = list(view.end(results, time.monotonic() - start) or results)
+    results = carry_out(fleet, job, view)
     _remember(program, job, results)
     status = -fleet.signal if fleet.signal else exit_status(results)
     recorded.finish(status, hosts=[_row(result) for result in results])
     return outcome(fleet, view, results)
+
+
+def carry_out(fleet: Fleet, job: Job, view: View) -> list[Result]:
+    """Run a job on its hosts and show it; return the results in the order of the hosts."""
+    start = time.monotonic()
+    results = fleet.run(list(job.hosts))
+    view.end(results, time.monotonic() - start)
+    return results
 
 
 def _row(result: Result) -> dict[str, str | int | float | None]:

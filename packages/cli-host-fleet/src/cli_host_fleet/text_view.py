@@ -39,6 +39,9 @@ class TextView:
         self._lines[host] = lines
         return HostOutput(*lines)
 
+    def examination(self, result: Result) -> None:
+        """Return None: nothing depends on what a host has printed."""
+
     def finished(self, result: Result) -> None:
         for lines in self._lines.pop(result.host, ()):
             lines.close()
