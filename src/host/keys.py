@@ -673,11 +673,6 @@ OBJECTS = {
             Key("path", "array of folders", f"{_PLUGIN_PATH}; wins over plugin.json"),
             Key("pinned", "boolean", "`true`: `update` skips the plugin"),
             Key(
-                "unfinished",
-                "boolean",
-                "whether an installation or removal of the plugin is unfinished",
-            ),
-            Key(
                 "versions",
                 "array of version labels",
                 "the versions that are kept for `rollback`, oldest first",

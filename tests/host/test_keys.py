@@ -14,7 +14,8 @@ from jsonschema import Draft202012Validator
 
 from builtin_plugins.administration.plugins.team_catalogue import parse_catalogue
 from builtin_plugins.plugins_folder.directory import read_plugin
-from builtin_plugins.plugins_folder.registry import Entry, read_registry
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.registry import read_registry
 from host import HostError, PluginError
 from host.keys import ALTERNATIVES, FILES, OBJECTS, PATTERNS, keys_of, words_of
 from host.run.definition import read_definition

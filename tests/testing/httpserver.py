@@ -45,6 +45,11 @@ class Handler(BaseHTTPRequestHandler):
         except (BrokenPipeError, ConnectionResetError):
             pass
 
+    def do_HEAD(self) -> None:
+        """Refuse, as some package indexes do."""
+        self.close_connection = True
+        self.head(405, content_length=0)
+
     def head(self, code: int, **headers: object) -> None:
         """Send a head; `content_length=3` becomes `Content-Length: 3`."""
         self.send_response_only(code)

@@ -7,6 +7,7 @@ import hashlib
 import io
 import json
 import os
+import re
 import subprocess
 import tarfile
 import zipfile
@@ -134,6 +135,8 @@ def wheel(  # noqa: PLR0913, PLR0917
         text = json.dumps(content) if isinstance(content, dict) else content
         contents[f"{package}/{path}"] = text
     needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
+    for extra in re.findall(r"extra == '(\w+)'", needs):
+        needs += f"Provides-Extra: {extra}\n"
     contents[f"{info}/METADATA"] = (
         f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\nSummary: A test\n{needs}"
     )

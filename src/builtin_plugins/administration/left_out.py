@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Iterator
 from contextlib import suppress
 
-from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.findings import Finding
 from host import HostError, Problem
 from host.run.command_files import FolderNode
 from host.run.script_names import refusal, script_word, words_of_script

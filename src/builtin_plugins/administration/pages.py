@@ -1,54 +1,14 @@
-"""Output that several `self` commands share: findings, facts and counts."""
+"""Texts and tables that several `self` commands print."""
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
-from typing import NamedTuple
+from __future__ import annotations
 
-from host import Problem, Terminal, printable, width_of
-from host.cli.session import Session
+from host import printable, width_of
 
-_STYLES = {"error": "[missing]", "hint": "hint", "fixed": "installed"}
-_KIND = max(map(len, _STYLES))
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
-
-class Finding(NamedTuple):
-    """A problem, and the rule or check that found it.
-
-    A `hint` never changes the exit status. `fix` is a function that safely applies the remedy, or
-    None. `fixed` is true after `fix` succeeded.
-    """
-
-    rule: str
-    problem: Problem
-    hint: bool = False
-    fix: Callable[[], object] | None = None
-    fixed: bool = False
-
-    @property
-    def kind(self) -> str:
-        """The kind of finding as shown to users; an "error" makes the exit status 1."""
-        return "fixed" if self.fixed else "hint" if self.hint else "error"
-
-
-def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Iterator[str]:
-    """Yield the lines of a page from rows of a heading, a text and the finding to show.
-
-    Adjacent rows with the same heading stand below one heading. Each remedy follows its text.
-    """
-    for heading, group in groupby(rows, lambda row: row[0]):
-        yield terminal.styled(printable(heading), "heading")
-        for _, text, one in group:
-            label = terminal.styled(f"{one.kind:<{_KIND}}", _STYLES[one.kind])
-            yield f"  {label}  {printable(text)}"
-            if one.problem.remedy:
-                yield f"  {' ' * _KIND}  {printable(one.problem.remedy)}"
-
-
-def counted(findings: Iterable[Finding]) -> str:
-    """Return the number of findings of each kind: `2 errors, 1 hint`."""
-    kinds = sorted(Counter(one.kind for one in findings).items())
-    return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)
+    from host.cli.session import Session
 
 
 def plural(count: int, noun: str) -> str:

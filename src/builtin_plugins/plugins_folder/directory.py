@@ -4,23 +4,29 @@
 `plugins/.versions/<name>/<version>/tree`.
 """
 
-import os
-from collections.abc import Mapping
-from contextlib import suppress
+from __future__ import annotations
 
-from builtin_plugins.plugins_folder.json_object import read_object, text
-from builtin_plugins.plugins_folder.registry import (
+import os
+
+from builtin_plugins.plugins_folder.entry import (
     NAME_RULE,
     REGISTRY,
     Entry,
-    Registry,
     is_plugin_name,
     read_entry,
     read_path,
     read_scripts,
 )
-from builtin_plugins.store.versions import Store
+from builtin_plugins.plugins_folder.json_object import read_object, text
+from builtin_plugins.plugins_folder.registry import Registry
 from host import HostError, PluginError, Problem, Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
+
+    from builtin_plugins.store.versions import Store
 
 MANIFEST = "plugin.json"
 VERSIONS = ".versions"
@@ -64,15 +70,16 @@ def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
     HostError, which names the file and the key, for an invalid value, for a path outside the
     plugin, and if this program is older than `min_version`.
     """
-    path, scripts, folders = os.path.join(root, MANIFEST), entry.scripts, entry.path
-    with suppress(FileNotFoundError):
+    path = os.path.join(root, MANIFEST)
+    scripts = entry.scripts
+    folders = entry.path
+    try:
         values = read_object(path)
+    except FileNotFoundError:
+        pass
+    else:
+        _check_min_version(path, values)
         texts = {key: text(path, values, key) for key in TEXTS}
-        if wanted := text(path, values, "min_version"):
-            from host import version_problem  # imported here: importing takes 2 ms
-
-            if problem := version_problem(path, wanted):
-                raise PluginError(problem)
         entry = entry.replaced(**texts | {"name": entry.name or texts["name"]})
         scripts = _combined(scripts, read_scripts(path, values))
         declared = read_path(path, values)
@@ -93,6 +100,17 @@ def read_plugin(root: str, entry: Entry) -> DirectoryPlugin:
         under,
         tuple(path_folders),
     )
+
+
+def _check_min_version(path: str, values: dict[str, Any]) -> None:
+    """Raise PluginError if the plugin.json at `path` needs a newer version of this program."""
+    needed = text(path, values, "min_version")
+    if not needed:
+        return
+    from host import version_problem  # imported here: importing takes 2 ms
+
+    if problem := version_problem(path, needed):
+        raise PluginError(problem)
 
 
 def manifest_decides(root: str) -> bool:
@@ -118,26 +136,35 @@ def _combined(
     return chosen
 
 
-def find_directory_plugins(plugins_dir: str, registry: Registry) -> list[DirectoryPlugin]:
-    """Return the plugins in registry order, then the unregistered ones by name."""
-    here = [one for one in names_in(plugins_dir) if one != REGISTRY and one[:1] != "."]
-    here = [one for one in here if one[:2] != "__" and os.path.isdir(f"{plugins_dir}/{one}")]
-    found = [
-        _plugin(plugins_dir, name, entry)
-        for name, entry in registry.entries.items()
-        if name in here and not entry.is_package
-    ]
-    for name in here:
+def find_directory_plugins(
+    plugins_dir: str, registry: Registry, without: Collection[str] = ()
+) -> list[DirectoryPlugin]:
+    """Return the plugins in registry order, then the unregistered ones by name.
+
+    The plugins `without` are left out, and not read.
+    """
+    names = []
+    for name in names_in(plugins_dir):
+        is_hidden = name.startswith((".", "__")) or name == REGISTRY or name in without
+        if not is_hidden and os.path.isdir(os.path.join(plugins_dir, name)):
+            names.append(name)
+
+    plugins = []
+    existing = frozenset(names)
+    for name, entry in registry.entries.items():
+        if name in existing and not entry.is_package:
+            plugins.append(_plugin(plugins_dir, name, entry))
+    for name in names:
         if name in registry.refused:
             refused = DirectoryPlugin(Entry(name, "local"), os.path.join(plugins_dir, name))
-            found.append(refused.replaced(problem=registry.refused[name]))
+            plugins.append(refused.replaced(problem=registry.refused[name]))
         elif name in registry.entries or registry.is_damaged:
             # A registry that cannot be read may have disabled the plugin.
             continue
         # An unregistered link to a kept version comes from an unfinished addition or removal.
         elif not store_of(plugins_dir, name).current:
-            found.append(_plugin(plugins_dir, name, None))
-    return found
+            plugins.append(_plugin(plugins_dir, name, None))
+    return plugins
 
 
 def names_in(directory: str) -> list[str]:
@@ -150,6 +177,8 @@ def names_in(directory: str) -> list[str]:
 
 def store_of(plugins_dir: str, name: str) -> Store:
     """Return the store of a plugin's versions; the link to the current one is `plugins/<name>`."""
+    # Imported here because a list of plugins needs no store.
+    from builtin_plugins.store.versions import Store
 
     def is_own(path: str) -> bool:
         return read_kept_entry(path) is not None

@@ -9,13 +9,8 @@ from builtin_plugins.plugins_folder.directory import (
     find_directory_plugins,
     names_in,
 )
-from builtin_plugins.plugins_folder.registry import (
-    REGISTRY,
-    Entry,
-    effective_registry,
-    local_path,
-    registry_path,
-)
+from builtin_plugins.plugins_folder.entry import REGISTRY, Entry
+from builtin_plugins.plugins_folder.registry import effective_registry, local_path, registry_path
 from host import (
     BrokenPlugin,
     CommandTree,

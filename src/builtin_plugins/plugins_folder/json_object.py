@@ -1,8 +1,12 @@
 """Read the JSON files of plugins, and check their values."""
 
-from typing import Any
+from __future__ import annotations
 
 from host import PluginError, Problem, read_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def read_object(path: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from host.errors import InstallationError, OperationError, Problem, UsageError
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument
 from host.run.catalog import SELF, Catalog
-from host.run.importing import load_reference
+from host.run.importing import complete_import_path, load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
 
@@ -48,7 +48,7 @@ def run_self(session: Session, options: GlobalOptions) -> int:
 
         session.show(help_page(session, catalog, found, definition))
         return 0
-    session.make_packages_importable()
+    complete_import_path("pluggy")  # a command that needs other packages completes the path
     function = load_reference(definition.entrypoint)
     listing = [f"--format={options.format}"] if options.format else []
     listing += ["--all"] if options.everything else []

@@ -26,12 +26,8 @@ from builtin_plugins.io.files.atomic import (
 )
 from builtin_plugins.io.files.undo import os_errors_explained, signals_blocked, undoing
 from builtin_plugins.plugins_folder.directory import MANIFEST, names_in, read_plugin
-from builtin_plugins.plugins_folder.registry import (
-    NAME_RULE,
-    Entry,
-    effective_registry,
-    is_plugin_name,
-)
+from builtin_plugins.plugins_folder.entry import NAME_RULE, Entry, is_plugin_name
+from builtin_plugins.plugins_folder.registry import effective_registry
 from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session

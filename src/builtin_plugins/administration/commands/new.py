@@ -14,7 +14,7 @@ from builtin_plugins.administration.declared import (
 )
 from builtin_plugins.administration.templates import fill_template
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.plugins_folder.registry import is_plugin_name
+from builtin_plugins.plugins_folder.entry import is_plugin_name
 from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session

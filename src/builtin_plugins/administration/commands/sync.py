@@ -5,11 +5,8 @@ import os
 from builtin_plugins.administration.declared import TIMEOUT, YES, self_command
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands.sync import install_missing
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
-    read_commands,
-    relocated,
-)
+from builtin_plugins.administration.plugins.directory_contents import read_commands
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, relocated
 from builtin_plugins.administration.plugins.preview import change_lines, plan_lines
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit

@@ -7,6 +7,7 @@ works until then.
 import os
 import sys
 from contextlib import ExitStack
+from tempfile import TemporaryDirectory
 
 import importlib_metadata
 from packaging.requirements import Requirement
@@ -14,7 +15,7 @@ from packaging.version import Version
 
 from builtin_plugins.administration.declared import FORMAT, TIMEOUT, YES, argument, self_command
 from builtin_plugins.administration.plugins.resolution import newest_version
-from builtin_plugins.administration.plugins.transaction import Transaction, transaction
+from builtin_plugins.administration.plugins.transaction import Transaction, transaction_in
 from builtin_plugins.administration.program.launcher import (
     is_launcher,
     launcher_of,
@@ -27,12 +28,18 @@ from builtin_plugins.administration.program.origin import (
     installed_commit,
     record_commit,
 )
-from builtin_plugins.administration.program.venv.copy import VenvCopy, check_starts, run_python
+from builtin_plugins.administration.program.venv.copy import (
+    VenvCopy,
+    check_starts,
+    copied_venv,
+    drop_abandoned_copy,
+    run_python,
+)
 from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.checkout import check_fast_forward, fast_forward, fetch_newest
 from builtin_plugins.io.files.atomic import write_file
-from builtin_plugins.io.files.undo import signals_blocked, undoing
+from builtin_plugins.io.files.undo import os_errors_explained, signals_blocked, undoing
 from builtin_plugins.io.git import Git, newer_commit
 from host.cli.session import Session
 from host.hook_marker import OWN_DISTRIBUTION
@@ -68,7 +75,12 @@ def update(session: Session, check: bool, format: str, yes: bool, timeout: float
     session.show_lines(f"{now} is the newest version" if now == newest else f"{shown} → {newest}")
     if check:
         return
-    with transaction(session, timeout) as tx:
+    drop_abandoned_copy()
+    with (
+        os_errors_explained(),
+        TemporaryDirectory() as directory,
+        transaction_in(session, directory, timeout) as tx,
+    ):
         if now != newest:
             ask_to_continue(session, "Update?", yes, "nothing was changed")
             if clone:
@@ -101,12 +113,12 @@ def _versions(session: Session, clone: str, seconds: float) -> tuple[str, str]:
 
 def _update_package(layout: Layout, tx: Transaction) -> None:
     """Update an installed package: pip upgrades a copy of the environment, which is swapped in."""
-    copy = tx.copy_venv()
-    copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
-    check_starts(copy.python, "the new version")
-    tx.messages.debug("the new version is ready and now replaces the old one")
-    with signals_blocked(), undoing() as undo:
-        _swap_in(copy, [launcher_of(layout)], tx, undo)
+    with copied_venv(tx.messages.line) as copy:
+        copy.change(tx.installer, "install", "--upgrade", OWN_DISTRIBUTION)
+        check_starts(copy.python, "the new version")
+        tx.messages.debug("the new version is ready and now replaces the old one")
+        with signals_blocked(), undoing() as undo:
+            _swap_in(copy, [launcher_of(layout)], tx, undo)
 
 
 def _update_clone(clone: str, layout: Layout, tx: Transaction) -> None:
@@ -120,20 +132,20 @@ def _update_clone(clone: str, layout: Layout, tx: Transaction) -> None:
     _, old, new = fetch_newest(git)
     if old != new:
         check_fast_forward(git, old, new)
-    copy = tx.copy_venv()
-    sdist = os.path.join(tx.area, "source.tar.gz")
-    git("archive", "--prefix=source/", f"--output={sdist}", new)
-    tx.messages.line("pip installs the new version")
-    whole = ("--upgrade", "--force-reinstall", "--no-deps")
-    copy.change(tx.installer, "install", *whole, sdist)
-    copy.change(tx.installer, "install", sdist)
-    check_starts(copy.python, "the new version")
-    record_commit(copy.path, new)
-    launchers = [launcher_of(layout), *launchers_in(os.path.join(clone, "core"))]
-    with signals_blocked(), undoing() as undo:
-        _swap_in(copy, list(dict.fromkeys(launchers)), tx, undo)
-        if old != new:
-            fast_forward(git, old, new)
+    with copied_venv(tx.messages.line) as copy:
+        sdist = os.path.join(tx.area, "source.tar.gz")
+        git("archive", "--prefix=source/", f"--output={sdist}", new)
+        tx.messages.line("pip installs the new version")
+        whole = ("--upgrade", "--force-reinstall", "--no-deps")
+        copy.change(tx.installer, "install", *whole, sdist)
+        copy.change(tx.installer, "install", sdist)
+        check_starts(copy.python, "the new version")
+        record_commit(copy.path, new)
+        launchers = [launcher_of(layout), *launchers_in(os.path.join(clone, "core"))]
+        with signals_blocked(), undoing() as undo:
+            _swap_in(copy, list(dict.fromkeys(launchers)), tx, undo)
+            if old != new:
+                fast_forward(git, old, new)
 
 
 def _swap_in(copy: VenvCopy, launchers: list[str], tx: Transaction, undo: ExitStack) -> None:

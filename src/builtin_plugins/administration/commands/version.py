@@ -1,6 +1,6 @@
 """`self version`."""
 
-import platform
+import sys
 
 from builtin_plugins.administration.declared import FORMAT, self_command
 from host.cli.session import Session
@@ -25,7 +25,7 @@ def version(session: Session, format: str) -> None:
             "name": config and config.name,
             "version": config and config.version,
             "host": session.own_version.rpartition(" ")[2],
-            "python": platform.python_version(),
+            "python": sys.version.split()[0],
             "installation": session.layout.root if config else None,
         }
     )

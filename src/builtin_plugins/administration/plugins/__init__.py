@@ -13,10 +13,10 @@ killed, the next change, or the next start that finds the cache `cli.lock` outda
 `reconcile`, which repairs what is left:
 
     killed while fetching        the staging directory is removed
-    killed while installing      the link and the version are removed, and the entry if it has
-                                 `unfinished`
+    killed while installing      the link and the version are removed
     killed while updating        the link leads to the old version again; the new one is removed
-    killed while removing        the removal is finished, because the entry has `unfinished`
+    killed while removing        the link or directory gets its name again, or if the registry has
+                                 been written, the removal is finished
 
 The next start of the program notices the changes in `plugins/` and rebuilds the cache `cli.lock`.
 

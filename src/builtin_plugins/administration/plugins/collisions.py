@@ -7,7 +7,7 @@ from builtin_plugins.administration.plugins.inventory import declarations
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.plugins_folder.registry import Entry, effective_registry
+from builtin_plugins.plugins_folder.entry import Entry
 from host import PluginError
 from host.cli.contents import contents
 from host.cli.session import Session
@@ -15,25 +15,25 @@ from host.run.catalog import RESERVED_WORDS, Catalog, Match
 from host.run.lock import Lock
 
 
-def check_collisions(session: Session, found: PluginContents, *, force: bool) -> None:
-    """Raise PluginError if a command in `found` collides with an existing command.
+def check_collisions(staged: PluginContents, tx: Transaction, *, force: bool) -> None:
+    """Raise PluginError if a command of a staged version collides with an existing command.
 
     Two commands collide if they have the same words, or if the existing one has only the first
     words of the new one. Commands that this plugin had before are ignored. With `force`, only a
     warning is printed, unless the plugin would replace the existing command. PluginError is always
     raised if another package has an entry point of the same name: only one of them can be loaded.
-    Commands that only running code shows are not in `found`: see `check_declared_commands`.
+    Commands that only running code shows come later: see `check_declared_commands`.
     """
-    lock, entry = session.lock_without_hooks, found.entry
-    for name in found.names:
+    lock, entry = tx.session.lock_without_hooks, staged.entry
+    for name in staged.names:
         other = lock.plugins.get(name)
         if other and other.package != entry.name:
             what = f"{entry.name}: {other.distribution} also has an entry point named {name}"
             remove = f"remove {other.distribution} first"
             raise PluginError(what, "ask its author to rename it" if other.ours else remove)
     own, _ = declarations(lock, entry)
-    new = {*found.commands, *found.declared} - _words(own)
-    _refuse_taken(session, entry, new, force=force)
+    new = {*staged.commands, *staged.declared} - _words(own)
+    _refuse_taken(entry, tx, new, force=force)
 
 
 def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: bool) -> None:
@@ -60,17 +60,17 @@ def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: b
     if entry.enabled and not any(one.hooks or one.broken for one in plugins):
         raise PluginError(f"{entry.name}: contains no commands and no hooks")
     own, _ = declarations(session.lock_without_hooks, entry)
-    _refuse_taken(session, entry, _words(added) - _words(own), force=force)
+    _refuse_taken(entry, tx, _words(added) - _words(own), force=force)
 
 
-def _refuse_taken(session: Session, entry: Entry, new: Collection[Words], *, force: bool) -> None:
+def _refuse_taken(entry: Entry, tx: Transaction, new: Collection[Words], *, force: bool) -> None:
     """Raise PluginError if a command of the words `new` exists; with `force`, only warn.
 
     The registry's order decides, and packages of the program's environment come last. A command of
     a later plugin would be replaced, which is refused even with `force`.
     """
-    lock = session.lock_without_hooks
-    entries = effective_registry(session.installation.plugins_dir).entries.values()
+    lock = tx.session.lock_without_hooks
+    entries = tx.registry.entries.values()
     names = [known.name for known in entries if not known.is_in_environment]
     earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
 
@@ -80,7 +80,7 @@ def _refuse_taken(session: Session, entry: Entry, new: Collection[Words], *, for
         return plugin in earlier or (owner is not None and owner.package in earlier)
 
     _, others = declarations(lock, entry)
-    _refuse(session, entry, _taken(new, others, is_kept), force=force)
+    _refuse(tx.session, entry, _taken(new, others, is_kept), force=force)
 
 
 def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:

@@ -4,7 +4,8 @@ import os
 from collections.abc import Iterator
 
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
-from builtin_plugins.plugins_folder.registry import Entry, effective_registry
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.registry import effective_registry
 from host import BrokenPlugin, Installation, hookimpl
 from host.records import PluginPackage
 

@@ -4,24 +4,17 @@ import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from enum import Enum
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.reconcile import (
-    keep_former_registry,
-    now,
-    write_registry,
-)
+from builtin_plugins.administration.plugins.reconcile import now, set_aside
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction, locked_registry
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.io.files.atomic import make_directory, mode_below, write_file
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, store_of
-from builtin_plugins.plugins_folder.registry import (
-    NAME_RULE,
-    Entry,
-    is_plugin_name,
-    read_registry,
-)
+from builtin_plugins.plugins_folder.entry import NAME_RULE, Entry, is_plugin_name
+from builtin_plugins.plugins_folder.registry import Registry
 from host import HostError, PluginError
 from host.cli.session import Session
 
@@ -55,43 +48,64 @@ def ensure_built(staged: PluginContents, tx: Transaction, *, yes: bool) -> Plugi
     return staged
 
 
-def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False) -> bool:
-    """Make the staged version of a plugin the current one.
+class Plan(Enum):
+    """What a change does to the plugins of an installation."""
 
-    A new version is only a directory, which is complete before the link leads to it. Only the entry
-    of a new linked directory is first marked with `unfinished`, so that the next change can repair
-    an interrupted installation.
+    NOTHING = "nothing"
+    ADD = "added"
+    UPDATE = "updated"
+    RESTORE = "restored"
 
-    With `team`, the entry goes into the registry that a team shares. Returns False, and changes
-    nothing, if another process has just installed the same version. Raises PluginError if the name
-    of a `new` plugin is taken. The caller has called `check_collisions`.
+
+def plan_of(entry: Entry, registry: Registry, plugins_dir: str) -> Plan:
+    """Return what making the version of `entry` the current one changes."""
+    former = registry.entries.get(entry.name)
+    if former is None:
+        return Plan.ADD
+    if not make_source(former).is_present(plugins_dir):
+        return Plan.RESTORE
+    recorded = (*former.source_and_ref, former.version_dir)
+    is_recorded = recorded == (*entry.source_and_ref, entry.version_dir)
+    return Plan.NOTHING if is_recorded else Plan.UPDATE
+
+
+def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = False) -> Plan:
+    """Make the staged version of a plugin the current one; return what that changed.
+
+    A new version is only a directory, which is complete before the link leads to it.
+
+    With `team`, the entry goes into the registry that a team shares. Nothing changes if another
+    process has just installed the same version. Raises PluginError if the name of a `new` plugin is
+    taken. The caller has called `check_collisions`.
     """
-    source, wanted = make_source(entry), (*entry.source_and_ref, entry.version_dir)
+    source = make_source(entry)
     with locked_registry(tx) as (registry, undo):
-        there = registry.entries.get(entry.name)
-        same = there and (*there.source_and_ref, there.version_dir) == wanted
-        if same and source.is_present(tx.plugins_dir):
-            return False
+        plan = plan_of(entry, registry, tx.plugins_dir)
+        if plan is Plan.NOTHING:
+            return plan
+
         if new:
             check_new_name(entry, registry.entries)
             path = os.path.join(tx.plugins_dir, entry.name)
             if os.path.lexists(path):
                 raise PluginError(f"{path} already exists", f"remove that path{source.name_hint}")
-        enabled = there.enabled if there else entry.enabled
+        former = registry.entries.get(entry.name)
+        enabled = former.enabled if former else entry.enabled
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
-            entry = entry.replaced(versions=_versions_to_keep(entry, there))
-        if there is None and entry.is_users_directory:
-            registry.put(entry.replaced(unfinished=True), team=team)
-            write_registry(tx.plugins_dir, registry)
+            entry = entry.replaced(versions=_versions_to_keep(entry, former))
         _keep(tx, entry, undo)
         source.install(tx, undo)
-        if team or not (there and _restores(there, entry)):
-            words = source.current_version(tx.plugins_dir).first_words
+        if team or not (former and _restores(former, entry)):
+            # The link to a user's directory gets its name later.
+            link = os.path.join(tx.plugins_dir, entry.name)
+            root = entry.source if entry.is_users_directory else link
+            words = source.contents(root).first_words
             registry.put(entry.replaced(words=words), team=team)
+
     if problem := tx.unremoved.get(entry.name):
         tx.session.messages.warn(str(problem))
-    return True
+    return plan
 
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
@@ -122,23 +136,14 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
 
 
 def remove(entry: Entry, tx: Transaction) -> str:
-    """Remove a plugin; return the path to which its directory was moved, or "" if it was not moved.
-
-    The entry is first marked with `unfinished`, so that the next change can finish an interrupted
-    removal.
-    """
-    if read_registry(tx.plugins_dir).is_shared(entry.name):
+    """Remove a plugin; return the path to which its directory was moved, or "" if it was not."""
+    if tx.registry.is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(what, "disable the plugin, or remove it from registry.json for everybody")
-    source = make_source(entry)
     with locked_registry(tx) as (registry, undo):
-        if there := registry.entries.get(entry.name):
-            keep_former_registry(tx.plugins_dir, undo)
-            registry.put(there.replaced(unfinished=True))
-            write_registry(tx.plugins_dir, registry)
-        kept = source.remove(tx, undo)
+        set_aside(tx.plugins_dir, entry.name, undo)
         registry.drop(entry.name)
-    return kept
+    return tx.set_aside.get(entry.name, "")
 
 
 def for_each(

@@ -1,22 +1,27 @@
 """All plugins for `list` and `show`: registry, directories and distributions combined."""
 
-import os
-from collections.abc import Sequence
-from typing import Any, Literal
+from __future__ import annotations
 
-from builtin_plugins.administration.plugins.tree import commands_of
+import os
+
 from builtin_plugins.plugins_folder import directory
-from builtin_plugins.plugins_folder.registry import Entry, effective_registry
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.registry import Registry, effective_registry
 from host import Record, SourceError, UsageError, masked_text
 from host.cli.session import Session
 from host.run.catalog import Catalog
+from host.run.command_files import FolderNode
 from host.run.declarations import CommandTree
 from host.run.declared_commands import Declared
-from host.run.dotenv import read_env_text
 from host.run.lock import Lock
 from host.run.plugin import Plugin
 from host.run.suggestions import closest
 from host.run.text import EMPTY
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any, Literal
 
 
 class KnownPlugin(Record):
@@ -48,8 +53,15 @@ class KnownPlugin(Record):
     @property
     def words(self) -> list[str]:
         """Return the first words of the plugin's commands."""
-        catalog = Catalog(self.own)
-        return sorted(one.words[0] for one in catalog.children(catalog.find(()))[0])
+        words = {command.words[0] for command in self.own.commands}
+        if self.entry.words and self.entry.version_dir:
+            # Only this program writes the files, so the words are those of the addition.
+            return sorted(words | set(self.entry.words))
+        for tree in self.own.trees:
+            for word, node in FolderNode(tree).inside().items():
+                if node.script or node.holds_commands():
+                    words.add(tree.under[0] if tree.under else word)
+        return sorted(words)
 
     def described(self) -> dict[str, Any]:
         """Return the plugin as the JSON listing shows it."""
@@ -57,7 +69,7 @@ class KnownPlugin(Record):
 
         commands = contents(Catalog(self.own), (), deep=True).commands
         fields = self.entry.fields()
-        del fields["versions"], fields["words"], fields["unfinished"]
+        del fields["versions"], fields["words"]
         fields.pop("python", None)
         return {
             **fields,
@@ -88,30 +100,52 @@ def inventory(
     lock = lock or session.query_plugins("none")
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)
-    directories = {
-        one.entry.name: one for one in directory.find_directory_plugins(plugins_dir, registry)
-    }
-    known = {
-        one.package: one
-        for one in lock.plugins.values()
-        if one.reference and not one.ours and not one.folders
-    }
-    others = [Entry(name, "environment", version=known[name].version) for name in sorted(known)]
+
+    trees = _trees_of_versions(lock, registry)
+    directories = {}
+    for plugin in directory.find_directory_plugins(plugins_dir, registry, without=trees):
+        directories[plugin.entry.name] = plugin
     entries = {**registry.entries}
-    for one in [*(plugin.entry for plugin in directories.values()), *others]:
-        entries.setdefault(one.name, one)
-    back = f"{session.program} self plugin sync"
+    for plugin in directories.values():
+        entries.setdefault(plugin.entry.name, plugin.entry)
+    for name, version in sorted(_in_environment(lock)):
+        entries.setdefault(name, Entry(name, "environment", version=version))
+
     declared: dict[str, list[Declared]] = {}
     for command in lock.commands:
         declared.setdefault(command.plugin, []).append(command)
+    restore = f"{session.program} self plugin sync"
     plugins = []
     for name, entry in entries.items():
         own = Lock([], declared.get(name, ()))
+        if name in trees:
+            own = own.replaced(trees=[trees[name]])
         if entry.is_package:  # the trees and commands of all its entry points
             own, _ = declarations(lock, entry)
-        known_plugin = _known_plugin(entry, directories.get(name), lock, own, plugins_dir, back)
-        plugins.append(known_plugin)
+        plugins.append(_known_plugin(entry, directories.get(name), lock, own, plugins_dir, restore))
     return plugins
+
+
+def _trees_of_versions(lock: Lock, registry: Registry) -> dict[str, CommandTree]:
+    """Return the trees in the lock of the plugins whose files only this program writes.
+
+    Their entries are complete, so nothing else of them has to be read.
+    """
+    trees = {}
+    for tree in lock.trees:
+        entry = registry.entries.get(tree.plugin)
+        if entry and entry.version_dir and entry.enabled and not entry.is_package:
+            trees[tree.plugin] = tree
+    return trees
+
+
+def _in_environment(lock: Lock) -> set[tuple[str, str]]:
+    """Return the name and version of each package with plugins in the program's environment."""
+    found = set()
+    for plugin in lock.plugins.values():
+        if plugin.reference and not plugin.ours and not plugin.folders:
+            found.add((plugin.package, plugin.version))
+    return found
 
 
 def named_plugin(
@@ -153,22 +187,18 @@ def _known_plugin(
     `own` has what it declares, and `restore` is the command that restores missing files.
     """
     in_lock = plugins_of(lock, entry)
-    reasons = [one.broken for one in in_lock if one.broken and not one.missing]
-    names = [one.name for one in in_lock]
-    for path in [file for one in lock.sources if one.plugin in names for file in one.files]:
-        try:
-            read_env_text(path)
-        except SourceError as failure:
-            reasons.append(failure.what)
+    reasons = [found.broken for found in in_lock if found.broken and not found.missing]
+    reasons += _unreadable_sources(lock, {found.name for found in in_lock})
     root = plugin.root if plugin else ""
     if plugin:
         entry = plugin.entry
-        own = own.replaced(trees=[commands_of(plugin)] if plugin.tree else [])
+        own = own.replaced(trees=[_tree_of(plugin)] if plugin.tree else [])
         is_here = True
     elif entry.is_in_environment:
         is_here = bool(in_lock) or _is_in_environment(entry, plugins_dir)
     else:
-        root = os.path.join(plugins_dir, entry.name) if entry.is_package else ""
+        has_folder = entry.is_package or bool(own.trees)
+        root = os.path.join(plugins_dir, entry.name) if has_folder else ""
         is_here = bool(root) and os.path.isdir(root)
     state = "enabled" if entry.enabled else "disabled"
     if not is_here:
@@ -177,6 +207,29 @@ def _known_plugin(
     elif reasons:
         state = "broken"
     return KnownPlugin(entry, state, "; ".join(reasons), root, in_lock, own)
+
+
+def _unreadable_sources(lock: Lock, names: set[str]) -> list[str]:
+    """Return why files of variables cannot be read that the plugins `names` declare."""
+    reasons = []
+    for source in lock.sources:
+        if source.plugin not in names:
+            continue
+        from host.run.dotenv import read_env_text  # imported here because few plugins have sources
+
+        for path in source.files:
+            try:
+                read_env_text(path)
+            except SourceError as failure:
+                reasons.append(failure.what)
+    return reasons
+
+
+def _tree_of(plugin: directory.DirectoryPlugin) -> CommandTree:
+    # Imported here because a list needs it only for plugins that are not in the lock.
+    from builtin_plugins.administration.plugins.directory_contents import commands_of
+
+    return commands_of(plugin)
 
 
 def _is_in_environment(entry: Entry, plugins_dir: str) -> bool:

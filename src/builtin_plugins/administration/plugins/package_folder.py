@@ -17,7 +17,7 @@ from packaging.utils import canonicalize_name
 
 from host.hook_marker import GROUP, OWN_DISTRIBUTION
 from host.records import PackageEntryPoint
-from host.run.importing import program_path
+from host.run.importing import complete_import_path, program_path
 
 # The packages of cli-host, which the RECORD of an editable installation does not list.
 _OWN_MODULES = {"host": OWN_DISTRIBUTION, "builtin_plugins": OWN_DISTRIBUTION}
@@ -41,6 +41,7 @@ def program_distributions() -> dict[str, Any]:
 
     Other packages of the environment do not count, because they vanish if it is made again.
     """
+    complete_import_path()
     found: dict[str, Any] = {}
     pending = [Requirement(OWN_DISTRIBUTION)]
     while pending:

@@ -9,7 +9,7 @@ from pathlib import Path
 from builtin_plugins.administration.pages import columns, plural
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
 from builtin_plugins.administration.plugins.sources.base import make_source
-from builtin_plugins.plugins_folder.registry import Entry
+from builtin_plugins.plugins_folder.entry import Entry
 from host import Definition, Problem, masked_text
 from host.cli.session import Session
 

@@ -1,17 +1,22 @@
 """Keep the links and versions in `plugins/` consistent with the registry.
 
 If `plugins/` and the registry differ, the registry takes precedence. A change adds a version,
-points the link to it and writes the registry last; a removal marks its entry first. So an
-interrupted change leaves the old registry or the new one. `reconcile` then repairs links and
-versions, removes staging directories, and adds entries for directories that the user put into
-`plugins/`.
+points the link to it and writes the registry last. Only a user's directory or a link to one, which
+the registry does not bring back, gets a hidden name until the registry is written:
+
+    .NAME.cli-next     a new link to a user's directory
+    .NAME.cli-former   a link or directory that is being removed
+
+So an interrupted change leaves the old registry or the new one. `reconcile` then gives these their
+place, repairs links and versions, removes staging directories, and adds entries for directories
+that the user put into `plugins/`.
 """
 
 import json
 import os
 import time
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.file_lock import OnWait, file_lock
@@ -22,25 +27,22 @@ from builtin_plugins.plugins_folder.directory import (
     names_in,
     store_of,
 )
-from builtin_plugins.plugins_folder.json_object import read_object
+from builtin_plugins.plugins_folder.entry import is_plugin_name
 from builtin_plugins.plugins_folder.registry import (
     LAST,
-    LOCAL,
-    REGISTRY,
-    SCHEMA,
     Registry,
-    as_text,
-    is_plugin_name,
-    local_path,
+    RegistryFile,
     read_registry,
     read_values,
-    registry_path,
 )
 from builtin_plugins.store.versions import remove_abandoned
 from host import HostError, OperationError, PluginError, Problem
 from host.run.importing import complete_import_path, program_path
 
 REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
+SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
+_NEXT = ".cli-next"
+_FORMER = ".cli-former"
 
 
 def exclusive(plugins_dir: str, on_wait: OnWait | None = None) -> AbstractContextManager[int]:
@@ -58,20 +60,28 @@ def reconcile_if_free(plugins_dir: str) -> None:
     A registry that cannot be read or written stays as it is; plugins work without it.
     """
     with suppress(HostError, OSError), exclusive(plugins_dir):
-        reconcile(plugins_dir)
+        reconcile(plugins_dir, read_registry(plugins_dir))
 
 
-def reconcile(plugins_dir: str) -> dict[str, OperationError]:
+class Reconciled(NamedTuple):
+    """What `reconcile` could not remove, and where it put the users' directories that it removed.
+
+    Both are by the name of the plugin: an error, and a path in `.removed`.
+    """
+
+    unremoved: dict[str, OperationError]
+    set_aside: dict[str, str]
+
+
+def reconcile(plugins_dir: str, registry: Registry) -> Reconciled:
     """Make `plugins/` agree with the registry; directories without an entry get one.
 
-    Returns an error for each plugin with a former version that cannot be removed. The caller must
-    hold the file lock on `plugins/`. Raises HostError if the registry cannot be read, and OSError
-    if it cannot be written.
+    The caller holds the file lock on `plugins/`, and has read or written `registry` under it.
+    Raises HostError and OSError if a file cannot be changed.
     """
     _clear(plugins_dir)
-    registry = read_registry(plugins_dir)
     _record_kept_disabled(plugins_dir, registry)
-    _settle_unfinished(plugins_dir, registry)
+    kept = _settle(plugins_dir, registry)
     left = {}
     for name in sorted({*names_in(plugins_dir), *names_in(os.path.join(plugins_dir, VERSIONS))}):
         # A damaged entry may be the one of the versions that no other entry names.
@@ -85,14 +95,14 @@ def reconcile(plugins_dir: str) -> dict[str, OperationError]:
         name = plugin.entry.name
         if name not in {*registry.entries, *registry.refused} and is_plugin_name(name):
             registry.put(plugin.entry.replaced(installedAt=now(), words=_first_words(plugin)))
-    write_registry(plugins_dir, registry)
-    return left
+    write_registry(registry)
+    return Reconciled(left, kept)
 
 
 def _first_words(plugin: DirectoryPlugin) -> tuple[str, ...]:
     """Return the first words of the plugin's commands, or () if they cannot be read."""
     # Imported here because a directory without an entry is rare.
-    from builtin_plugins.administration.plugins.plugin_contents import read_contents
+    from builtin_plugins.administration.plugins.directory_contents import read_contents
 
     try:
         return read_contents(plugin).first_words
@@ -109,27 +119,46 @@ def _clear(plugins_dir: str) -> None:
         if os.path.islink(os.path.join(plugins_dir, name)):
             raise PluginError(f"{plugins_dir}/{name}: must not be a link", "remove it")
     for name in (*LAST, *LAST.values()):
-        path = os.path.join(plugins_dir, name)
-        atomic.discard(atomic.temporary(path))
-        atomic.discard(_former_file(os.path.realpath(path)))
-    _discard_links(plugins_dir)
-    remove_abandoned(plugins_dir)
-
-
-def _discard_links(plugins_dir: str) -> None:
-    """Remove the temporary links to plugins, and those of removed plugins."""
+        atomic.discard(atomic.temporary(os.path.join(plugins_dir, name)))
     for name in names_in(plugins_dir):
         path = os.path.join(plugins_dir, name)
         if name.endswith(".tmp") and os.path.islink(path):
             atomic.discard(path)
+    remove_abandoned(plugins_dir)
 
 
-def _settle_unfinished(plugins_dir: str, registry: Registry) -> None:
-    """Finish the interrupted removals, and undo the interrupted links to users' directories."""
-    for entry in [one for one in registry.entries.values() if one.unfinished]:
-        set_aside(plugins_dir, entry.name, ExitStack())
-        registry.drop(entry.name)
-    _discard_links(plugins_dir)
+def _settle(plugins_dir: str, registry: Registry) -> dict[str, str]:
+    """Finish or undo interrupted changes of users' directories, as the registry says.
+
+    Returns the new path of each directory that is removed, by the plugin's name.
+    """
+    kept = {}
+    for suffix in (_NEXT, _FORMER):  # a new link takes the place of a former one
+        for hidden in names_in(plugins_dir):
+            name = hidden.removeprefix(".").removesuffix(suffix)
+            if hidden != f".{name}{suffix}" or not is_plugin_name(name):
+                continue
+            beside = os.path.join(plugins_dir, hidden)
+            path = os.path.join(plugins_dir, name)
+            if name in registry.entries and not os.path.lexists(path):
+                os.rename(beside, path)
+            elif os.path.islink(beside):
+                atomic.discard(beside)
+            elif name not in registry.refused:
+                kept[name] = _keep_removed(plugins_dir, name, beside)
+    return kept
+
+
+def _keep_removed(plugins_dir: str, name: str, former: str) -> str:
+    """Move a user's removed directory into `.removed`; return its new path."""
+    kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
+    while os.path.lexists(kept):
+        kept += "+"
+    with ExitStack() as undo:
+        atomic.make_directory(os.path.dirname(kept), undo=undo)
+        os.rename(former, kept)
+        undo.pop_all()
+    return kept
 
 
 def _record_kept_disabled(plugins_dir: str, registry: Registry) -> None:
@@ -169,7 +198,7 @@ def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     return problems
 
 
-def write_registry(plugins_dir: str, registry: Registry) -> None:
+def write_registry(registry: Registry) -> None:
     """Write the registry's files that have changed; the caller holds the lock on `plugins/`.
 
     A registry.json that is a symbolic link stays one, so that a team can share the target. The
@@ -178,99 +207,58 @@ def write_registry(plugins_dir: str, registry: Registry) -> None:
     later. Raises OSError, and OperationError if an editor or git has changed a file since it was
     read.
     """
-    if registry.exists or registry.values["plugins"]:
-        _write_changed(registry, registry_path(plugins_dir), registry.values)
-        with suppress(OSError):  # only a copy
-            _write(os.path.join(plugins_dir, LAST[REGISTRY]), registry.values)
+    if registry.shared.usable is not None or registry.values["plugins"]:
+        registry.shared, registry.values = _written(registry.shared, registry.values)
     if registry.local is not None:
-        _write_changed(registry, local_path(plugins_dir), registry.local)
-        with suppress(OSError):
-            _write(os.path.join(plugins_dir, LAST[LOCAL]), registry.local)
+        registry.personal, registry.local = _written(registry.personal, registry.local)
 
 
-def keep_former_registry(plugins_dir: str, undo: ExitStack) -> None:
-    """Let `undo` restore the registry's files; a full disk does not prevent this.
+def _written(file: RegistryFile, values: dict[str, Any]) -> tuple[RegistryFile, dict[str, Any]]:
+    """Write `values` into a file of the registry, and into the copy of its last intact state.
 
-    The caller holds the lock on `plugins/`, and has not changed the files yet. Each file gets a
-    second hard link, which `undo` renames. `reconcile` removes the links.
+    Returns the file as it is now, and its content. Nothing is written if it is there already. Not
+    even a run that builds the lock may write what it read before: an edit or a `git pull` between
+    the two would be lost.
     """
-    for name in (REGISTRY, LOCAL):
-        path = os.path.realpath(os.path.join(plugins_dir, name))
-        former = _former_file(path)
-        atomic.discard(former)
-        if not os.path.lexists(path):
-            continue
-        try:
-            os.link(path, former)
-        except OSError:  # the file system has no hard links
-            undo.callback(restore_registry, plugins_dir, read_registry(plugins_dir))
-        else:
-            undo.callback(os.rename, former, path)
-
-
-def _former_file(path: str) -> str:
-    directory, name = os.path.split(path)
-    return os.path.join(directory, f".{name}.former")
-
-
-def restore_registry(plugins_dir: str, registry: Registry) -> None:
-    """Write an earlier state of the registry, to undo a change. Raises OSError and OperationError.
-
-    The caller holds the lock on `plugins/`.
-    """
-    for path in (registry_path(plugins_dir), local_path(plugins_dir)):
-        registry.on_disk[path] = as_text(read_values(path))
-    write_registry(plugins_dir, registry)
-
-
-def _write_changed(registry: Registry, path: str, values: dict[str, Any]) -> None:
-    """Write a file of the registry if its content has changed since it was read.
-
-    Not even a run that builds the lock may write what it read before: an edit or a `git pull`
-    between the two would be lost.
-    """
-    new, old = as_text(values), registry.on_disk.get(path)
-    if new == old:
-        return
-    if as_text(read_values(path)) != old:
-        what = "another program has changed this file meanwhile, so nothing was changed"
-        raise OperationError(Problem(path, what, "run the command again"))
-    _write(os.path.realpath(path), values)
-    registry.on_disk[path] = as_text(read_values(path))
+    complete = {"$schema": SCHEMA, **values}
+    if values != file.content:
+        if read_values(file.path) != file.content:
+            what = "another program has changed this file meanwhile, so nothing was changed"
+            raise OperationError(Problem(file.path, what, "run the command again"))
+        _write(os.path.realpath(file.path), complete)
+        values = complete
+    last = file.last
+    if last is None or {"$schema": SCHEMA, **last} != complete:
+        directory, name = os.path.split(file.path)
+        with suppress(OSError):  # only a copy
+            _write(os.path.join(directory, LAST[name]), complete)
+            last = complete
+    return RegistryFile(file.path, values, last), values
 
 
 def _write(path: str, values: dict[str, Any]) -> None:
-    """Write `values` to a JSON file, unless the file already contains them."""
-    values = {"$schema": SCHEMA, **values}
-    with suppress(HostError, OSError):
-        if {"$schema": SCHEMA, **read_object(path)} == values:
-            return
     content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
     atomic.write_file(path, content.encode("utf-8", "backslashreplace"))  # a lone surrogate
 
 
-def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> str:
-    """Remove the link of a plugin, or move its directory to `.removed`.
+def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> None:
+    """Hide the link or directory of a plugin until `reconcile` removes it.
 
-    Returns the new path of the directory, or "" if there was none. `undo` gets the reverse step.
+    `undo` gets the reverse step. It is a rename, because a full disk could prevent that a link is
+    made again.
     """
     path = os.path.join(plugins_dir, name)
-    if os.path.islink(path):
-        # Renamed, because a full disk could prevent that the link is made again. `reconcile`
-        # removes links with such names.
-        former = os.path.join(plugins_dir, f".{name}.former.tmp")
+    former = os.path.join(plugins_dir, f".{name}{_FORMER}")
+    if os.path.lexists(path):
         os.rename(path, former)
         undo.callback(os.rename, former, path)
-        return ""
-    if not os.path.lexists(path):
-        return ""
-    kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
-    while os.path.lexists(kept):
-        kept += "+"
-    atomic.make_directory(os.path.dirname(kept), undo=undo)
-    os.rename(path, kept)
-    undo.callback(os.rename, kept, path)
-    return kept
+
+
+def link_next(plugins_dir: str, name: str, target: str, undo: ExitStack) -> None:
+    """Make a hidden link to a user's directory, which `reconcile` gives its name."""
+    link = os.path.join(plugins_dir, f".{name}{_NEXT}")
+    atomic.write_link(link, target)
+    undo.callback(os.unlink, link)
 
 
 def now() -> str:

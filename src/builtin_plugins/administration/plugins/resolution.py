@@ -32,7 +32,7 @@ from builtin_plugins.administration.program.venv.installer import (
     shortened,
 )
 from builtin_plugins.io.files.atomic import discard
-from builtin_plugins.plugins_folder.registry import Package
+from builtin_plugins.plugins_folder.entry import Package
 from host import OperationError
 
 _VERSIONS = re.compile(r"^Available versions: (.+)$", re.MULTILINE)

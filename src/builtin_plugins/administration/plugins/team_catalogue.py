@@ -14,7 +14,7 @@ from builtin_plugins.administration.plugins.sources.parse import is_path, other_
 from builtin_plugins.io.addresses import bare_address
 from builtin_plugins.io.files.atomic import make_directory, write_file
 from builtin_plugins.io.git import Git, login_of
-from builtin_plugins.plugins_folder.registry import is_plugin_name
+from builtin_plugins.plugins_folder.entry import is_plugin_name
 from host import DefinitionError, OperationError, Problem, UsageError
 from host.cli.session import Session
 from host.errors import InstallationError

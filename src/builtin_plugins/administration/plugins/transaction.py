@@ -1,8 +1,8 @@
 """A change to plugins: a staging directory, and exclusive access to the registry.
 
-transaction       removes leftovers under the file lock, and then yields a staging directory in
-                  `plugins/`; the `with` block holds no lock, so that downloads and questions block
-                  nobody
+transaction       removes leftovers under the file lock, reads the registry, and then yields a
+                  staging directory in `plugins/`; the `with` block holds no lock, so that downloads
+                  and questions block nobody
 locked_registry   holds the file lock during the `with` block; the end of the block commits, by
                   writing the registry
 transaction_in    yields a staging directory anywhere; locks and commits nothing
@@ -13,23 +13,33 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
-from builtin_plugins.administration.plugins.reconcile import exclusive, reconcile, write_registry
-from builtin_plugins.administration.program.venv.copy import (
-    VenvCopy,
-    copied_venv,
-    drop_abandoned_copy,
+from builtin_plugins.administration.plugins.reconcile import (
+    exclusive,
+    reconcile,
+    write_registry,
 )
 from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
 from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.io.git import Git, login_of
 from builtin_plugins.plugins_folder.directory import FILES_DIR
-from builtin_plugins.plugins_folder.registry import Registry, read_registry
+from builtin_plugins.plugins_folder.registry import (
+    Registry,
+    RegistryFile,
+    local_path,
+    read_registry,
+    registry_path,
+)
 from builtin_plugins.store.versions import STAGE, staging
 from host import HostError, Messages, OperationError
 from host.cli.session import Session
+from host.run.lock import stamp
 
 _CALL_SECONDS = 600.0  # limit for each download, git call or pip run
+
+
+def _no_registry() -> Registry:
+    return Registry(RegistryFile(""), RegistryFile(""))
 
 
 @dataclass(frozen=True)
@@ -37,16 +47,19 @@ class Transaction:
     """One change to the session's installation, with a staging directory.
 
     `area` is a private directory on the file system of `plugins/`; it is removed when the
-    transaction ends. `seconds` limits each download, git call or pip run. `exits` is closed when
-    the transaction ends. `unremoved` has an error for each plugin with a former version that
-    cannot be removed.
+    transaction ends. `seconds` limits each download, git call or pip run. `registry` is the
+    registry at the start of the transaction, and `stamps` changes with its files. `unremoved` has
+    an error for each plugin with a former version that cannot be removed, and `set_aside` the new
+    path of each user's directory that was removed.
     """
 
     session: Session
     area: str
     seconds: float
-    exits: ExitStack
+    registry: Registry = field(default_factory=_no_registry)
+    stamps: tuple[str, ...] = ()
     unremoved: dict[str, OperationError] = field(default_factory=dict)
+    set_aside: dict[str, str] = field(default_factory=dict)
 
     @property
     def messages(self) -> Messages:
@@ -65,10 +78,6 @@ class Transaction:
     def installer(self) -> Installer:
         return Installer(self.session.environ, self.seconds)
 
-    def copy_venv(self) -> VenvCopy:
-        """Return a copy of this program's environment, which is removed with `area`."""
-        return self.exits.enter_context(copied_venv(self.messages.line))
-
     def git(self, directory: str, address: str = "") -> Git:
         """Return a `Git` for the repository in `directory`, with the login from `address`."""
         return Git(
@@ -83,10 +92,9 @@ class Transaction:
 @contextmanager
 def transaction_in(session: Session, directory: str, seconds: float) -> Iterator[Transaction]:
     """Yield a transaction staged in `directory`; lock nothing. Raises OSError."""
-    with ExitStack() as exits:
-        area = exits.enter_context(staging(directory))
+    with staging(directory) as area:
         os.mkdir(os.path.join(area, "version"))
-        yield Transaction(session, area, seconds, exits)
+        yield Transaction(session, area, seconds)
 
 
 @contextmanager
@@ -98,14 +106,16 @@ def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Tr
     registry cannot be read, because nothing may change then.
     """
     plugins_dir = session.installation.plugins_dir
-    drop_abandoned_copy()
     try:
         make_directory(plugins_dir)
         with ExitStack() as exits:
             with exclusive(plugins_dir, session.messages.line):
-                reconcile(plugins_dir)
-                tx = exits.enter_context(transaction_in(session, plugins_dir, seconds))
-            yield tx
+                registry = read_registry(plugins_dir)
+                reconcile(plugins_dir, registry)
+                stamps = _stamps(plugins_dir)
+                area = exits.enter_context(staging(plugins_dir))
+            os.mkdir(os.path.join(area, "version"))
+            yield Transaction(session, area, seconds, registry, stamps)
     except OSError as failure:
         where = os.fsdecode(failure.filename2 or failure.filename or plugins_dir)
         if where.startswith(os.path.join(plugins_dir, STAGE)):
@@ -113,22 +123,34 @@ def transaction(session: Session, seconds: float = _CALL_SECONDS) -> Iterator[Tr
         raise OperationError(f"{where}: {failure.strerror}") from None
 
 
+def _stamps(plugins_dir: str) -> tuple[str, ...]:
+    return stamp(registry_path(plugins_dir)), stamp(local_path(plugins_dir))
+
+
 @contextmanager
 def locked_registry(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
     """Lock `plugins/`, reconcile it with the registry, and yield the registry and the undo steps.
 
+    The registry is read again only if another process has changed it since the transaction began.
     The end of the block commits: it writes the registry. If the block or the writing fails, the
     undo steps of the block run. Either way, `plugins/` is then reconciled and the lock released.
     """
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.messages.line):
-        reconcile(plugins_dir)
-        registry = read_registry(plugins_dir)
+        registry = tx.registry
+        if _stamps(plugins_dir) != tx.stamps:
+            registry = read_registry(plugins_dir)
+        reconcile(plugins_dir, registry)
         try:
             with undoing() as undo:
                 yield registry, undo
-                write_registry(plugins_dir, registry)
-        finally:
+                write_registry(registry)
+        except BaseException:
             with suppress(OSError, HostError):  # the next change reconciles again
-                if reconcile(plugins_dir):  # a second try may remove the remaining versions
-                    tx.unremoved.update(reconcile(plugins_dir))
+                reconcile(plugins_dir, read_registry(plugins_dir))
+            raise
+        with suppress(OSError, HostError):
+            done = reconcile(plugins_dir, registry)
+            tx.set_aside.update(done.set_aside)
+            if done.unremoved:  # a second try may remove the remaining versions
+                tx.unremoved.update(reconcile(plugins_dir, registry).unremoved)

@@ -45,8 +45,34 @@ def launcher_text(interpreter: str) -> str:
     if len(os.fsencode(head)) > _LONGEST_SHEBANG or "\n" in head:
         raise OperationError(f"{interpreter}: this path is too long for a launcher")
     packages = str(Path(host.__file__).parent.parent)
-    values = {"HEAD": head, "PACKAGES": repr(packages), "PREFIX": repr(sys.prefix)}
+    values = {"HEAD": head, "PACKAGES": _expression(packages), "PREFIX": repr(sys.prefix)}
     return fill_template("launcher", **values)["launcher"]
+
+
+def _expression(packages: str) -> str:
+    """Return the path of this program's packages as a Python expression.
+
+    The directory `lib/pythonX.Y` gets the version of the interpreter: an environment that is made
+    again with another Python keeps its path, and with it this launcher.
+    """
+    library = os.path.join(sys.prefix, "lib", "python")
+    version = "{}.{}".format(*sys.version_info)
+    inside = packages.removeprefix(library + version)
+    if inside == packages:
+        return repr(packages)
+    return f'{library!r} + "%d.%d" % sys.version_info[:2] + {inside!r}'
+
+
+def interpreter() -> str:
+    """Return the interpreter for a launcher.
+
+    An environment that is made again with another Python has no `python3.11` any more, but always
+    `python`.
+    """
+    plain = os.path.join(sys.prefix, "bin", "python")
+    if sys.prefix != sys.base_prefix and os.path.exists(plain):
+        return plain
+    return sys.executable
 
 
 def is_of_other_version(path: str) -> bool:
@@ -68,7 +94,7 @@ def launcher_of(layout: Layout) -> str:
 def write_launcher(path: str) -> None:
     """Write the launcher `path` atomically. Raises OSError or OperationError."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    write_file(path, os.fsencode(launcher_text(sys.executable)), 0o755)
+    write_file(path, os.fsencode(launcher_text(interpreter())), 0o755)
 
 
 def ensure_launcher(path: str) -> bool:

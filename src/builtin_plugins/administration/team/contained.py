@@ -3,11 +3,8 @@
 import os
 from collections.abc import Iterator
 
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
-    read_contents,
-    relocated,
-)
+from builtin_plugins.administration.plugins.directory_contents import read_contents
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, relocated
 from builtin_plugins.administration.plugins.preview import plan_lines
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder.directory import find_directory_plugins

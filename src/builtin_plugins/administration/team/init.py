@@ -10,7 +10,7 @@ from pathlib import Path
 from builtin_plugins.administration.commands import completion
 from builtin_plugins.administration.pages import plural
 from builtin_plugins.administration.plugins.commands import sync
-from builtin_plugins.administration.plugins.plugin_contents import read_commands
+from builtin_plugins.administration.plugins.directory_contents import read_commands
 from builtin_plugins.administration.plugins.preview import command_lines, preview
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction_in
@@ -27,6 +27,7 @@ from builtin_plugins.administration.team.source import fetch, team_source
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.git import Git
 from builtin_plugins.plugins_folder import registry
+from builtin_plugins.plugins_folder.entry import LOCAL
 from host import HostError, OperationError
 from host.cli.session import Session
 from host.run.caller import xdg_home
@@ -37,7 +38,7 @@ from host.run.layout import Layout
 _OTHER_PLACE = "choose another directory, or use --name NAME"
 
 # Appended to the shipped .gitignore, whose own patterns keep some of these files in git.
-_MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{registry.LOCAL}")
+_MORE_IGNORED = ("/core/*", "/core/lib/*", "/core/schema/*", f"/plugins/{LOCAL}")
 
 
 def init_from(

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from builtin_plugins.administration.commands.lint.linter import keys_of, with_positions
-from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.findings import Finding
 from host import Problem
 from testing.installation import PROJECT, Made, command
 

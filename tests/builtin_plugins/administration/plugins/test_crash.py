@@ -121,7 +121,7 @@ def test_an_entry_stays_personal_if_the_shared_registry_cannot_be_written(tmp_pa
     found.put(found.entries["a"], team=True)
     (tmp_path / "shared").rename(tmp_path / "missing")
     with pytest.raises(OperationError):
-        write_registry(str(tmp_path), found)
+        write_registry(found)
     assert [one["name"] for one in json.loads(own.read_text())["plugins"]] == ["a"]
 
 

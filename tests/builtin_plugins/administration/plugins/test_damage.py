@@ -364,17 +364,32 @@ def test_repair_removes_what_it_can_prove_to_have_made(install: Install, tmp_pat
     assert hidden(made) == [".change-log", ".editor.tmp"]
 
 
-def test_a_marked_removal_is_finished_by_the_next_command(two: Made) -> None:
-    """As a kill between the mark and the removal leaves it."""
-    path = two.root / "plugins/registry.json"
-    write_tree(two.root / "plugins/dropped", plugin_files("dropped/hi"))
-    assert set(listed(two)) == {"one", "two", "three", "dropped"}
-    for name in ("three", "dropped"):
-        before, here, after = path.read_text().partition(f'"name": "{name}",')
-        marked = after.replace('"unfinished": false', '"unfinished": true', 1)
-        path.write_text(f"{before}{here}{marked}")
-    assert two.run("both", "hi").stdout == "one\n"
-    assert set(registry(two)) == set(listed(two)) == {"one", "two"}
-    [kept] = (two.root / "plugins/.removed").iterdir()
-    assert kept.name.startswith("dropped-")
-    assert '"unfinished": true' not in path.read_text()
+def test_an_interrupted_removal_is_undone_or_finished(two: Made) -> None:
+    """As a kill leaves it before the registry is written, and after that."""
+    plugins = two.root / "plugins"
+    for name in ("before", "after"):
+        write_tree(plugins / name, plugin_files(f"{name}/hi"))
+    assert set(listed(two)) == {"one", "two", "three", "before", "after"}
+    for name in ("three", "before", "after"):
+        (plugins / name).rename(plugins / f".{name}.cli-former")
+    values = json.loads((plugins / "registry.json").read_text())
+    values["plugins"] = [one for one in values["plugins"] if one["name"] != "after"]
+    (plugins / "registry.json").write_text(json.dumps(values))
+    assert two.run("before", "hi").status == 0
+    assert set(registry(two)) == set(listed(two)) == {"one", "two", "three", "before"}
+    [kept] = (plugins / ".removed").iterdir()
+    assert kept.name.startswith("after-")
+    assert hidden(two) == []
+
+
+def test_an_interrupted_addition_of_a_directory(install: Install, tmp_path: Path) -> None:
+    """The link to a user's directory gets its name only if the registry has the plugin."""
+    made = install()
+    directory = write_tree(tmp_path / "linked", plugin_files("linked/hi"))
+    assert plugin(made, "add", str(directory)).status == 0
+    plugins = made.root / "plugins"
+    (plugins / "linked").rename(plugins / ".linked.cli-next")
+    (plugins / ".other.cli-next").symlink_to(directory)
+    assert made.run("linked", "hi").stdout == "hi\n"
+    assert set(listed(made)) == {"linked"}
+    assert hidden(made) == []

@@ -13,7 +13,7 @@ from builtin_plugins.administration.commands.completion import uncompleted_shell
 from builtin_plugins.administration.commands.doctor import installation
 from builtin_plugins.administration.commands.doctor.installation import Subject, finding
 from builtin_plugins.administration.declared import FORMAT, argument, self_command
-from builtin_plugins.administration.pages import Finding, counted, grouped
+from builtin_plugins.administration.findings import Finding, counted, grouped
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.program.launcher import (
     is_of_other_version,

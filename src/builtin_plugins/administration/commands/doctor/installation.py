@@ -8,7 +8,7 @@ from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.administration.commands.lint.linter import Lint, with_positions
-from builtin_plugins.administration.pages import Finding
+from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.plugins.commands.sync import sync_plugin
 from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 from builtin_plugins.administration.plugins.sources.base import make_source
@@ -22,13 +22,8 @@ from builtin_plugins.administration.program.shipped_files import (
 )
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.plugins_folder.directory import ENTRY_FILE, read_kept_entry, store_of
-from builtin_plugins.plugins_folder.registry import (
-    LOCAL,
-    REGISTRY,
-    Entry,
-    effective_registry,
-    registry_path,
-)
+from builtin_plugins.plugins_folder.entry import LOCAL, REGISTRY, Entry
+from builtin_plugins.plugins_folder.registry import effective_registry, registry_path
 from builtin_plugins.setup.hooks import ENTRYPOINT, tool_settings_of
 from builtin_plugins.store.versions import abandoned
 from host import HostError, Problem, find_program, version_problem

@@ -8,10 +8,9 @@ from functools import cache
 from operator import attrgetter
 
 from builtin_plugins.administration.commands.lint import rules
+from builtin_plugins.administration.findings import Finding
 from builtin_plugins.administration.left_out import left_out
-from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.plugin_contents import misspelt_keys
-from builtin_plugins.administration.plugins.tree import commands_of
+from builtin_plugins.administration.plugins.directory_contents import commands_of, misspelt_keys
 from builtin_plugins.administration.project import nearest_project
 from builtin_plugins.plugins_folder.directory import (
     MANIFEST,
@@ -19,7 +18,8 @@ from builtin_plugins.plugins_folder.directory import (
     find_directory_plugins,
     read_plugin,
 )
-from builtin_plugins.plugins_folder.registry import Entry, effective_registry
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.registry import effective_registry
 from host import Category, Command, Definition, HostError, Problem
 from host.cli.contents import contents
 from host.cli.session import Session

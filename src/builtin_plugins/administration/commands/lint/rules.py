@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 
-from builtin_plugins.administration.pages import Finding
-from builtin_plugins.administration.plugins.plugin_contents import scan_python
+from builtin_plugins.administration.findings import Finding
+from builtin_plugins.administration.plugins.python_text import declarations_in
 from builtin_plugins.io.bounded_call import bounded_call
 from host import (
     Definition,
@@ -176,7 +176,7 @@ def hooks(path: str) -> Iterator[Finding]:
         compile(code, path, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as failure:
         what, line = f"is not valid Python: {failure}", getattr(failure, "lineno", None) or 1
-    if not what and not scan_python(code)[0]:
+    if not what and not declarations_in(code)[0]:
         what = "no function is marked with @hookimpl, so no hook is called"
     if what:
         yield Finding("plugin", Problem(path, what, line=line))

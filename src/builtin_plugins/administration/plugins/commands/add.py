@@ -5,10 +5,16 @@ from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.administration.plugins.install import check_new_name, ensure_built, install
+from builtin_plugins.administration.plugins.install import (
+    Plan,
+    check_new_name,
+    ensure_built,
+    install,
+    plan_of,
+)
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import heading, preview, why_it_stays
-from builtin_plugins.administration.plugins.sources.base import make_source
+from builtin_plugins.administration.plugins.sources.base import PluginSource, make_source
 from builtin_plugins.administration.plugins.sources.parse import parse_source
 from builtin_plugins.administration.plugins.team_catalogue import listed_plugin
 from builtin_plugins.administration.plugins.transaction import (
@@ -17,7 +23,7 @@ from builtin_plugins.administration.plugins.transaction import (
     transaction,
 )
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.plugins_folder.registry import Entry, check_under, read_registry
+from builtin_plugins.plugins_folder.entry import Entry, check_under
 from host import PluginError, UsageError, masked_text
 from host.cli.session import Session
 
@@ -100,33 +106,52 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("--no-path cannot be used with a package")
     path = () if no_path else None  # None: a directory of plain scripts gets the key
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts, path=path)
-    former = _former(session, wanted.entry, ref=ref)
+    if team and wanted.entry.is_users_directory:
+        raise UsageError("--team cannot be used with a directory", "add a git repository instead")
+    with transaction(session, timeout) as tx:
+        _add(wanted, tx, ref=ref, team=team, force=force, yes=yes, verbose=verbose)
+
+
+def _add(
+    wanted: PluginSource,
+    tx: Transaction,
+    *,
+    ref: str | None,
+    team: bool,
+    force: bool,
+    yes: bool,
+    verbose: bool,
+) -> None:
+    """Fetch and add a plugin, unless it is surely installed already.
+
+    `ref` is None if the user gave none.
+    """
+    session, given = tx.session, wanted.entry
+    former = _former(given, tx, ref=ref)
     if former:
         # What the user did not give again stays: the name, and how scripts become commands.
         wanted.entry = wanted.entry.replaced(
             name=former.name,
-            scripts=former.scripts if scripts is None else scripts,
-            path=former.path if path is None else path,
+            scripts=former.scripts if given.scripts is None else given.scripts,
+            path=former.path if given.path is None else given.path,
         )
-    if team and wanted.entry.is_users_directory:
-        raise UsageError("--team cannot be used with a directory", "add a git repository instead")
     is_same_ref = former and (ref is None or ref == former.ref)
-    if former and is_same_ref and _needs_no_fetch(session, former, wanted.entry):
+    if former and is_same_ref and _needs_no_fetch(former, wanted.entry, tx):
         if team:
-            with transaction(session) as tx, locked_registry(tx) as (registry, _):
+            with locked_registry(tx) as (registry, _):
                 registry.put(former, team=True)
             session.show_lines(f"{former.name} is in plugins/registry.json; commit that file")
             return
-        session.show_lines(f"{_installed(session, former)}{make_source(former).name_hint}")
+        session.show_lines(f"{_installed(former, tx)}{make_source(former).name_hint}")
         return
-    with transaction(session, timeout) as tx:
-        tx.messages.debug(f"fetching {wanted.entry.source}")
-        staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
-        if staged.entry.is_in_environment:
-            have = "is among the packages that the program itself has; nothing was installed"
-            session.show_lines(f"{staged.entry.name} {staged.entry.version} {have}")
-            return
-        _add_staged(staged, tx, team=team, force=force, yes=yes, verbose=verbose)
+
+    tx.messages.debug(f"fetching {wanted.entry.source}")
+    staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
+    if staged.entry.is_in_environment:
+        have = "is among the packages that the program itself has; nothing was installed"
+        session.show_lines(f"{staged.entry.name} {staged.entry.version} {have}")
+        return
+    _add_staged(staged, tx, team=team, force=force, yes=yes, verbose=verbose)
 
 
 def _scripts(entry: Entry, prefix: str, split: str, under: str) -> dict[str, str | bool] | None:
@@ -154,33 +179,34 @@ def _add_staged(
 ) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     session, entry = tx.session, staged.entry
-    former = _former(session, entry, ref=entry.ref)
+    former = _former(entry, tx, ref=entry.ref)
     if former is None:
         check_new_name(entry, ())
     else:
         entry = entry.replaced(enabled=former.enabled)
-    current = former if former and _is_present(session, former) else None
-    is_current = current and current.version_dir == entry.version_dir
-    if current and is_current and current.source_and_ref == entry.source_and_ref:
-        session.show_lines(_installed(session, current))
+    plan = plan_of(entry, tx.registry, tx.plugins_dir)
+    if plan is Plan.NOTHING:
+        session.show_lines(_installed(entry, tx))
         return
+
     staged = staged.replaced(entry=entry)
+    current = former if plan is Plan.UPDATE else None
     preview(session, current, staged, verbose=verbose)
-    check_collisions(session, staged, force=force)
+    check_collisions(staged, tx, force=force)
     if current:
         ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
     else:
         ask_to_continue(session, "Add it?", yes, "nothing was added")
     check_declared_commands(staged, tx, force=force)
-    if not install(entry, tx, new=former is None, team=team):
-        session.show_lines(_installed(session, entry))
+    done = install(entry, tx, new=former is None, team=team)
+    if done is Plan.NOTHING:
+        session.show_lines(_installed(entry, tx))
         return
-    done = "updated" if current else "restored" if former else "added"
     shared = ["commit plugins/registry.json for your team"]
-    session.show_lines(f"{done} {entry.name}", *(shared if team else _ways(session, entry)))
+    session.show_lines(f"{done.value} {entry.name}", *(shared if team else _ways(entry, tx)))
 
 
-def _former(session: Session, wanted: Entry, *, ref: str | None) -> Entry | None:
+def _former(wanted: Entry, tx: Transaction, *, ref: str | None) -> Entry | None:
     """Return the entry in the registry that adding `wanted` would replace, or None.
 
     If `wanted` has a name, the entry is found by this name; otherwise, it is found by its source,
@@ -188,58 +214,58 @@ def _former(session: Session, wanted: Entry, *, ref: str | None) -> Entry | None
     ref. Raises PluginError if the entry of this name has another source, unless both entries are
     packages.
     """
-    entries = read_registry(session.installation.plugins_dir).entries
+    entries = tx.registry.entries
     if not wanted.name:
         matches = [
             entry
             for entry in entries.values()
-            if (entry.kind, entry.source) == (wanted.kind, wanted.source)
-            and _is_present(session, entry)
+            if (entry.kind, entry.source) == (wanted.kind, wanted.source) and _is_present(entry, tx)
         ]
         if ref is not None:
             matches.sort(key=lambda entry: entry.ref != wanted.ref)
         return next(iter(matches), None)
+
     former = entries.get(wanted.name)
     if former is None or (former.is_package and wanted.is_package):
         return former
     if (former.kind, former.source) != (wanted.kind, wanted.source):
-        raise _name_is_taken(session, former, wanted)
+        raise _name_is_taken(former, wanted, tx)
     return former
 
 
-def _name_is_taken(session: Session, former: Entry, wanted: Entry) -> PluginError:
+def _name_is_taken(former: Entry, wanted: Entry, tx: Transaction) -> PluginError:
     """Return the error for a source whose plugin would have the name of another plugin."""
     owner = f"the plugin from {masked_text(former.source)}" if former.source else "another plugin"
     what = f"{former.name} is already the name of {owner}"
-    *_, removal = _ways(session, former)
+    *_, removal = _ways(former, tx)
     if not make_source(wanted).name_hint:
         return PluginError(what, removal)
     return PluginError(what, f"to add both, choose another name with --name; or {removal}")
 
 
-def _needs_no_fetch(session: Session, former: Entry, wanted: Entry) -> bool:
+def _needs_no_fetch(former: Entry, wanted: Entry, tx: Transaction) -> bool:
     """Return whether `former` is surely what the user wants.
 
     A wheel may have changed, and another checksum means another file.
     """
     is_file = make_source(former).is_one_version
     same_file = wanted.sha256 in ("", former.sha256) and not is_file
-    return same_file and _is_present(session, former)
+    return same_file and _is_present(former, tx)
 
 
-def _is_present(session: Session, entry: Entry) -> bool:
-    return make_source(entry).is_present(session.installation.plugins_dir)
+def _is_present(entry: Entry, tx: Transaction) -> bool:
+    return make_source(entry).is_present(tx.plugins_dir)
 
 
-def _installed(session: Session, entry: Entry) -> str:
+def _installed(entry: Entry, tx: Transaction) -> str:
     """Return a line that shows an installed plugin, and how to update and remove it."""
-    return "; ".join([f"{heading(entry)} is already installed", *_ways(session, entry)])
+    return "; ".join([f"{heading(entry)} is already installed", *_ways(entry, tx)])
 
 
-def _ways(session: Session, entry: Entry) -> list[str]:
+def _ways(entry: Entry, tx: Transaction) -> list[str]:
     """Return how to update a plugin, and how to remove it (or disable it if a team shares it)."""
-    command = f"{session.program} self plugin"
-    update = why_it_stays(session, entry) or f"update it with: {command} update {entry.name}"
-    is_shared = read_registry(session.installation.plugins_dir).is_shared(entry.name)
-    word = "disable" if is_shared else "remove"
+    command = f"{tx.session.program} self plugin"
+    stays = why_it_stays(tx.session, entry)
+    update = stays or f"update it with: {command} update {entry.name}"
+    word = "disable" if tx.registry.is_shared(entry.name) else "remove"
     return [update, f"{word} it with: {command} {word} {entry.name}"]

@@ -9,7 +9,7 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.plugins_folder.directory import store_of
-from builtin_plugins.plugins_folder.registry import Entry, is_plugin_name
+from builtin_plugins.plugins_folder.entry import Entry, is_plugin_name
 from host import UsageError
 from host.cli.session import Session
 

@@ -6,7 +6,8 @@ from builtin_plugins.administration.plugins.inventory import kept_versions, name
 from builtin_plugins.administration.plugins.preview import version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import transaction
-from builtin_plugins.plugins_folder.registry import Entry, read_registry
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.registry import read_registry
 from host import OperationError
 from host.cli.session import Session
 from host.run.text import EMPTY

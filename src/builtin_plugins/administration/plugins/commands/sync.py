@@ -16,7 +16,8 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.plugins_folder.registry import Entry, Registry, read_registry
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.registry import Registry, read_registry
 from host import OperationError, UsageError
 from host.cli.session import Session
 
@@ -119,7 +120,7 @@ def sync_plugin(
                 f"expected version {version_text(entry)}, found {version_text(staged.entry)}"
             )
         show(staged)
-        check_collisions(session, staged, force=True)
+        check_collisions(staged, tx, force=True)
         if not dry_run:
             check_declared_commands(staged, tx, force=True)
             install(staged.entry, tx)

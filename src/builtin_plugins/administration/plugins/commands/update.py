@@ -15,7 +15,8 @@ from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.parse import checked_entry
 from builtin_plugins.administration.plugins.transaction import transaction
 from builtin_plugins.administration.questions import ask_to_continue
-from builtin_plugins.plugins_folder.registry import Entry, read_registry
+from builtin_plugins.plugins_folder.entry import Entry
+from builtin_plugins.plugins_folder.registry import read_registry
 from host import OperationError
 from host.cli.session import Session
 
@@ -74,7 +75,7 @@ def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, ye
         staged = ensure_built(staged, tx, yes=yes)
         staged = staged.replaced(entry=staged.entry.replaced(source=entry.source))
         preview(session, entry, staged)
-        check_collisions(session, staged, force=True)
+        check_collisions(staged, tx, force=True)
         if dry_run:
             return
         ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")

@@ -10,15 +10,13 @@ from contextlib import ExitStack, suppress
 from importlib import import_module
 from urllib.parse import urlsplit
 
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
+from builtin_plugins.administration.plugins.directory_contents import read_contents
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, relocated
+from builtin_plugins.administration.plugins.python_project import (
     is_package,
     is_python_project,
     project_name,
-    read_contents,
-    relocated,
 )
-from builtin_plugins.administration.plugins.reconcile import set_aside
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.files.atomic import is_real_dir
@@ -28,7 +26,7 @@ from builtin_plugins.plugins_folder.directory import (
     read_plugin,
     store_of,
 )
-from builtin_plugins.plugins_folder.registry import Entry
+from builtin_plugins.plugins_folder.entry import Entry
 from host import HostError, PluginError, UsageError
 
 _EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
@@ -231,16 +229,12 @@ class PluginSource:
     def check_change(self, word: str) -> None:
         """Raise PluginError if this program cannot do what `word` says: "update" or "remove"."""
 
-    # These methods install and remove a plugin while the registry is locked; an error runs the
-    # `undo` steps.
-
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        """Make the entry's version the current one; its files are already in `.versions`."""
-        store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
+        """Make the entry's version the current one; its files are already in `.versions`.
 
-    def remove(self, tx: Transaction, undo: ExitStack) -> str:
-        """Remove the plugin; return the path to which its directory was moved, or "" for none."""
-        return set_aside(tx.plugins_dir, self.entry.name, undo)
+        The registry is locked; an error runs the `undo` steps.
+        """
+        store_of(tx.plugins_dir, self.entry.name).activate(self.entry.version_dir, undo)
 
 
 def whole_of(tx: Transaction) -> str:

@@ -9,7 +9,8 @@ import shlex
 import sys
 from typing import Any
 
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, read_package
+from builtin_plugins.administration.plugins.package_contents import read_package
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.sources.base import PluginSource
 from host import PluginError
 from host.hook_marker import OWN_DISTRIBUTION

@@ -14,7 +14,7 @@ from builtin_plugins.administration.plugins.sources.base import SUBDIRECTORY, Pl
 from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.io.archive import AS_STORED, MOST_BYTES, MOST_FILES, extract
 from builtin_plugins.io.git import Git
-from builtin_plugins.plugins_folder.registry import Entry
+from builtin_plugins.plugins_folder.entry import Entry
 from host import OperationError, UsageError, masked_text
 
 SHORT = re.compile(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)+\Z")  # user/repository

@@ -3,12 +3,12 @@
 import os
 from contextlib import ExitStack
 
-from builtin_plugins.administration.plugins.plugin_contents import PluginContents, project_name
-from builtin_plugins.administration.plugins.reconcile import set_aside
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
+from builtin_plugins.administration.plugins.python_project import project_name
+from builtin_plugins.administration.plugins.reconcile import link_next, set_aside
 from builtin_plugins.administration.plugins.sources.base import PluginSource, split_extras
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.io.files.atomic import write_link
-from builtin_plugins.plugins_folder.registry import Entry
+from builtin_plugins.plugins_folder.entry import Entry
 from host import OperationError, PluginError, UsageError
 
 
@@ -43,7 +43,5 @@ class LocalSource(PluginSource):
         return PluginContents(entry, unbuilt={name: f"in {self.address}"})
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
-        link = os.path.join(tx.plugins_dir, self.entry.name)
         set_aside(tx.plugins_dir, self.entry.name, undo)  # a dangling link
-        write_link(link, self.entry.source)
-        undo.callback(os.unlink, link)
+        link_next(tx.plugins_dir, self.entry.name, self.entry.source, undo)

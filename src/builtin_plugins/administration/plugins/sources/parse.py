@@ -16,7 +16,7 @@ from builtin_plugins.administration.plugins.sources.base import (
 )
 from builtin_plugins.administration.plugins.sources.git import SHORT
 from builtin_plugins.io.addresses import without_credentials
-from builtin_plugins.plugins_folder.registry import KINDS, Entry
+from builtin_plugins.plugins_folder.entry import KINDS, Entry
 from host import OperationError, UsageError, masked_text, printable
 
 _SUBDIRECTORY = re.compile(r"(?!\.{1,2}(/|\Z))[\w@+. -]+(/(?!\.{1,2}(/|\Z))[\w@+. -]+)*\Z")

@@ -17,11 +17,9 @@ from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel
 from packaging.version import InvalidVersion, Version
 
 from builtin_plugins.administration.plugins import package_folder
-from builtin_plugins.administration.plugins.plugin_contents import (
-    PluginContents,
-    is_python_project,
-    read_package,
-)
+from builtin_plugins.administration.plugins.package_contents import read_package
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents
+from builtin_plugins.administration.plugins.python_project import is_python_project
 from builtin_plugins.administration.plugins.resolution import (
     build_editable,
     build_wheel,
@@ -50,7 +48,7 @@ from builtin_plugins.io.addresses import without_credentials
 from builtin_plugins.io.archive import UnpackOptions
 from builtin_plugins.io.files.atomic import remove_path
 from builtin_plugins.plugins_folder.directory import read_kept_entry, store_of
-from builtin_plugins.plugins_folder.registry import Entry
+from builtin_plugins.plugins_folder.entry import Entry
 from host import OperationError, PluginError, UsageError
 from host.hook_marker import GROUP
 from host.run.importing import complete_import_path
@@ -257,13 +255,12 @@ class PipSource(PluginSource):
         self, wheels: Mapping[str, str], tx: Transaction, agreed: Collection[str] = ()
     ) -> PluginContents:
         """Stage the recorded packages, or resolve again if they do not fit this program."""
-        staged = self._stage(self.entry, wheels, tx)
-        program = package_folder.program_distributions()
-        folder = package_folder.distributions_in([tx.files])
+        staged = self._install(self.entry, wheels, tx)
         name = staged.entry.name
-        problem = package_folder.unmet_requirement(name, self._extra_names, folder, program)
+        problem = self._unmet_requirement(name, tx.files)
         if not problem:
             return staged
+
         tx.messages.line(f"{name} {problem}; looking for versions that fit")
         remove_path(tx.files)
         again = PipSource(self.entry.replaced(packages=()))
@@ -281,9 +278,34 @@ class PipSource(PluginSource):
     def _stage(
         self, entry: Entry, wheels: Mapping[str, str], tx: Transaction, linked_from: str = ""
     ) -> PluginContents:
-        """Install the packages of `entry`, and the wheels, into the staged folder; check it.
+        """Install what was just resolved; see `_install`. Raises PluginError if something lacks."""
+        staged = self._install(entry, wheels, tx, linked_from)
+        name = staged.entry.name
+        main = package_folder.distributions_in([tx.files])[name]
+        provided = [
+            canonicalize_name(extra) for extra in main.metadata.get_all("Provides-Extra", ())
+        ]
+        for extra in self._extra_names:
+            if canonicalize_name(extra) not in provided:
+                what = f"{name} {staged.entry.version} has no extra {extra}"
+                raise PluginError(what, f"its extras: {', '.join(sorted(provided)) or 'none'}")
+        if problem := self._unmet_requirement(name, tx.files):
+            raise PluginError(f"{name} {problem}")
+        return staged
 
-        The files in the directory `linked_from` are those of a linked project.
+    def _unmet_requirement(self, name: str, folder: str) -> str:
+        """Return the first requirement that the program and `folder` do not meet, or ""."""
+        distributions = package_folder.distributions_in([folder])
+        program = package_folder.program_distributions()
+        return package_folder.unmet_requirement(name, self._extra_names, distributions, program)
+
+    def _install(
+        self, entry: Entry, wheels: Mapping[str, str], tx: Transaction, linked_from: str = ""
+    ) -> PluginContents:
+        """Install the packages of `entry`, and the wheels, into the staged folder.
+
+        The files in the directory `linked_from` are those of a linked project. Raises PluginError
+        if the result cannot be a plugin.
         """
         tx.messages.line(f"installing {entry.name}")
         program = package_folder.program_distributions()
@@ -331,9 +353,7 @@ class PipSource(PluginSource):
         for directory in linked:
             if not os.path.isdir(directory):
                 return f"its directory {directory} is missing"
-        folder = package_folder.distributions_in([folder_of_packages])
-        program = package_folder.program_distributions()
-        return package_folder.unmet_requirement(self.entry.name, self._extra_names, folder, program)
+        return self._unmet_requirement(self.entry.name, folder_of_packages)
 
     def folders(self, root: str) -> list[str]:
         """Return the directories for the import path of the version whose files are in `root`."""

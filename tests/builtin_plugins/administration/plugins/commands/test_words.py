@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from builtin_plugins.administration.plugins.inventory import KnownPlugin, named_plugin
-from builtin_plugins.plugins_folder.registry import Entry
+from builtin_plugins.plugins_folder.entry import Entry
 from host import UsageError
 from host.run.plugin import Plugin
 from testing.installation import Made, command

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tarfile
 from pathlib import Path
 
@@ -203,6 +204,21 @@ def test_an_environment_made_again_keeps_the_packages(own_environment: Environme
     shutil.copytree(aside, library)
     assert made.run("cloud", "py").all == (0, "py 1.0\n", "")
     assert listed(made)["acme-cli"]["state"] == "enabled"
+
+
+def test_a_launcher_fits_any_version_of_python_in_its_environment(
+    own_environment: Environment,
+) -> None:
+    """An upgrade of Python makes the environment again at the same path."""
+    environment, made = own_environment.python.parent.parent, own_environment.made
+    assert made.run("self", "init", str(made.home / "new"), "--name", "new").status == 0
+    lines = (made.home / "new/core/new").read_text().splitlines()
+    assert lines[0] == f"#!{environment}/bin/python -IS"
+    [path] = [line for line in lines if line.startswith("sys.path.append(")]
+    assert eval(path.removeprefix("sys.path.append"), {"sys": sys}) == str(  # noqa: S307
+        own_environment.packages
+    )
+    assert f"python{sys.version_info[0]}.{sys.version_info[1]}" not in path
 
 
 def test_a_version_of_the_program_that_does_not_fit_any_more(own_environment: Environment) -> None:

@@ -1,0 +1,72 @@
+"""The contents of a plugin that is a directory, read from its files only."""
+
+import os
+
+from builtin_plugins.administration.left_out import left_out
+from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
+from builtin_plugins.administration.plugins.python_text import declarations_in
+from builtin_plugins.plugins_folder.directory import MANIFEST, DirectoryPlugin
+from host import Definition, PluginError, Problem
+from host.cli.contents import contents
+from host.run.catalog import Catalog
+from host.run.command_files import FolderNode
+from host.run.declarations import CommandTree
+from host.run.files import read_regular
+from host.run.json_file import Fields, read_json
+from host.run.lock import Lock
+
+_HOOKS_LIMIT = 1 << 20  # maximum size of a hooks file in bytes
+
+
+def commands_of(plugin: DirectoryPlugin) -> CommandTree:
+    """Return the tree of a plugin's commands, as it will be in the lock."""
+    return CommandTree(
+        plugin.tree,
+        scripts=plugin.scripts,
+        under=plugin.under,
+        root=plugin.root,
+        path_folders=plugin.path_folders,
+    )
+
+
+def read_contents(plugin: DirectoryPlugin) -> PluginContents:
+    """Return the contents of a directory plugin.
+
+    Raises PluginError if its plugin.json names a missing file.
+    """
+    if missing := plugin.missing_path():
+        raise PluginError(missing)
+    tree = commands_of(plugin)
+    catalog = Catalog(Lock([tree]))
+    found = contents(catalog, (), deep=True)
+    problems = (*misspelt_keys(plugin.root), *found.problems)
+    commands = {one.words: one.definition for one in found.commands}
+    code = b""
+    if plugin.hooks_file:
+        code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
+    categories = [(), *(one.words for one in found.categories)]
+    nodes = [node for words in categories for node in catalog.find(words).nodes]
+    ignored: list[Problem] = []
+    if tree.scripts is not None:
+        top = os.path.realpath(tree.path)  # the nodes have real paths
+        for node in nodes:
+            for finding in left_out(node) if isinstance(node, FolderNode) else ():
+                path = os.path.relpath(finding.problem.path, top)
+                ignored.append(Problem(path, finding.problem.text))
+    hooks, declared = declarations_in(code)
+    placed = tuple((*plugin.under, *words) for words in declared)
+    return PluginContents(plugin.entry, commands, hooks, placed, problems, tuple(ignored))
+
+
+def read_commands(*trees: CommandTree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
+    """Return the commands in `trees` by their words, and the problems in invalid definitions."""
+    found = contents(Catalog(Lock(list(trees))), (), deep=True)
+    return {one.words: one.definition for one in found.commands}, tuple(found.problems)
+
+
+def misspelt_keys(root: str) -> tuple[Problem, ...]:
+    """Return a problem for each unknown key in plugin.json that resembles a known one."""
+    path = os.path.join(root, MANIFEST)
+    if not os.path.exists(path):
+        return ()
+    return Fields(path, read_json(path)).misspelt("plugin")

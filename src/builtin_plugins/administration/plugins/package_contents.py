@@ -1,0 +1,73 @@
+"""The contents of a plugin that is a Python package, read from its files only."""
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from builtin_plugins.administration.plugins.directory_contents import read_commands
+from builtin_plugins.administration.plugins.package_folder import distributions_in
+from builtin_plugins.administration.plugins.plugin_contents import (
+    PluginContents,
+    Words,
+    relocated,
+)
+from builtin_plugins.administration.plugins.python_text import declarations_in
+from builtin_plugins.plugins_folder.entry import Entry
+from host import Definition, Problem
+from host.hook_marker import GROUP
+from host.run.declarations import CommandTree
+
+_TREE = re.compile(r"((?:.+?/)?commands)/.+/command\.json\Z")  # in a distribution
+
+
+def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
+    """Return the contents of a package; the last of `folders` has its distributions.
+
+    The other folders are those of a linked project, whose files no distribution lists. Raises
+    ValueError or OSError if the files are unreadable or invalid.
+    """
+    *linked, folder = folders
+    commands: dict[Words, Definition] = {}
+    problems: list[Problem] = []
+    code = b""
+    names = []
+    for distribution in distributions_in([folder]).values():
+        points = [*distribution.entry_points.select(group=GROUP)]
+        if not points:
+            continue
+        names += [point.name for point in points]
+        modules = [point.module for point in points]
+        files = {folder: [str(one) for one in distribution.files or ()]}
+        files |= {root: _files_of(root, modules) for root in linked}
+        for root, paths in files.items():
+            trees = sorted({match[1] for one in paths if (match := _TREE.match(one))})
+            found, wrong = read_commands(*(CommandTree(os.path.join(root, one)) for one in trees))
+            commands |= found
+            problems += [relocated(one, root, entry.name) for one in wrong]
+            for path in paths:
+                module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+                if module in modules:
+                    code += Path(root, path).read_bytes() + b"\n"
+    hooks, declared = declarations_in(code)
+    placed = {(*entry.under, *words): definition for words, definition in commands.items()}
+    return PluginContents(
+        entry,
+        placed,
+        hooks,
+        tuple((*entry.under, *words) for words in declared),
+        tuple(problems),
+        names=tuple(names),
+    )
+
+
+def _files_of(root: str, modules: Iterable[str]) -> list[str]:
+    """Return the files of the top-level packages or modules `modules` in the directory `root`."""
+    found = []
+    for top in sorted({module.partition(".")[0] for module in modules}):
+        if os.path.isfile(os.path.join(root, f"{top}.py")):
+            found.append(f"{top}.py")
+        for directory, _, names in os.walk(os.path.join(root, top)):
+            inside = os.path.relpath(directory, root)
+            found += [f"{inside}/{name}" for name in names]
+    return found

@@ -1,0 +1,54 @@
+"""Python projects: whether a directory is one, and its name."""
+
+import os
+import re
+from collections.abc import Collection
+from contextlib import suppress
+from pathlib import Path
+
+from builtin_plugins.administration.plugins.plugin_contents import Words
+from builtin_plugins.plugins_folder.directory import MANIFEST
+from host.hook_marker import GROUP
+
+_PROJECT_FILES = ("pyproject.toml", "setup.cfg", "setup.py")
+_NAME = re.compile(r"\bname\s*=\s*[\"']?([A-Za-z0-9._-]+)")
+
+
+def is_python_project(root: str) -> bool:
+    """Return whether pip could install the directory `root`."""
+    return any(os.path.isfile(os.path.join(root, one)) for one in ("pyproject.toml", "setup.py"))
+
+
+def is_package(root: str, commands: Collection[Words]) -> bool:
+    """Return whether the directory `root` is a Python package, not a directory plugin.
+
+    A directory without plugin.json is a package if pip could install it and if it declares an entry
+    point for plugins or contains no commands.
+    """
+    if not is_python_project(root) or os.path.lexists(os.path.join(root, MANIFEST)):
+        return False
+    return not commands or GROUP in _project_texts(root)
+
+
+def project_name(root: str) -> str:
+    """Return the canonical name of the Python project in `root`, or "" if no file states it."""
+    import tomllib  # imported here: only packages need these
+
+    from packaging.utils import canonicalize_name
+
+    name = None
+    with suppress(OSError, ValueError, AttributeError):
+        project = tomllib.loads(Path(root, "pyproject.toml").read_text("utf-8"))
+        poetry = project.get("tool", {}).get("poetry", {})
+        name = project.get("project", {}).get("name") or poetry.get("name")
+    if not isinstance(name, str) and (found := _NAME.search(_project_texts(root))):
+        name = found[1]
+    return canonicalize_name(name) if isinstance(name, str) else ""
+
+
+def _project_texts(root: str) -> str:
+    text = ""
+    for name in _PROJECT_FILES:
+        with suppress(OSError):
+            text += Path(root, name).read_text("utf-8", "replace")
+    return text

@@ -1,0 +1,279 @@
+"""An entry of the registry: what it contains, and how it is checked.
+
+Nothing that an entry contains is trusted: `read_entry` checks it before it is used.
+"""
+
+from __future__ import annotations
+
+from builtin_plugins.plugins_folder.json_object import text, typed
+from host import PluginError, Problem, Record, folder_fault, is_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+REGISTRY = "registry.json"
+LOCAL = "registry.local.json"  # the file beside registry.json with one person's changes
+# Each kind, and where its files are: in `.versions`, in the user's own directory or in the Python
+# environment of the program. The first that accepts a SOURCE is used. Kind `x` is `XSource` in
+# `sources/x.py`.
+KINDS = {
+    "pip": "versions",
+    "environment": "environment",
+    "archive": "versions",
+    "git": "versions",
+    "local": "directory",  # accepts every directory, so it is the last
+}
+NAME_RULE = "use a-z, 0-9, ., _ and -; self, help and setup are reserved"
+
+_RESERVED = ("self", "help", "setup", REGISTRY, LOCAL)
+_HEXADECIMAL = frozenset("0123456789abcdef")
+_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_LETTERS = _LOWER | frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_VERSION = _LETTERS | frozenset(".!+_-")
+_LONGEST_VERSION = 100
+_LONGEST_DIRECTORY = 128
+
+
+def is_plugin_name(name: str) -> bool:
+    """Return whether `name` matches `[a-z0-9][a-z0-9._-]*` and has at most 64 characters.
+
+    Returns False for reserved names: the program's own categories and the registry's files.
+    """
+    return is_word(name) and name == name.lower() and name not in _RESERVED
+
+
+def read_scripts(path: str, values: dict[str, Any]) -> dict[str, str | bool] | None:
+    """Return a plugin's "scripts" value, or None if it is absent. Raises PluginError.
+
+    "files" is kept only if it is false: script files are then no commands, and the other keys
+    apply to the folders with definitions.
+    """
+    scripts = typed(path, values, "scripts", dict, "an object")
+    if scripts is None:
+        return None
+
+    parts = {f"scripts.{key}": value for key, value in scripts.items()}
+    checked: dict[str, str | bool] = {}
+    for key in ("prefix", "split", "under"):
+        if part := text(path, parts, f"scripts.{key}"):
+            checked[key] = part
+    if "under" in checked:
+        check_under(path, checked["under"])
+    if typed(path, parts, "scripts.files", bool, "true or false") is False:
+        checked["files"] = False
+    return checked
+
+
+def read_path(path: str, values: dict[str, Any]) -> tuple[str, ...] | None:
+    """Return a plugin's "path" value: folders to append to PATH. None if it is absent.
+
+    Raises PluginError.
+    """
+    folders = typed(path, values, "path", list, "an array of strings")
+    if folders is None:
+        return None
+
+    for folder in folders:
+        fault = "expected an array of strings"
+        if isinstance(folder, str):
+            fault = "contains a NUL character" if "\0" in folder else folder_fault(folder)
+        if fault:
+            raise PluginError(Problem(path, fault, key="path"))
+    return tuple(folders)
+
+
+def check_under(path: str, under: Any) -> None:
+    """Raise PluginError unless `under` has words that can name a category."""
+    words = under.split()
+    if not words or words[0] in _RESERVED or not all(map(is_word, words)):
+        what = f"{under!r} cannot be the words of a category"
+        remedy = "use letters, digits, ., _ and -; self, help and setup are reserved"
+        raise PluginError(Problem(path, what, remedy, key="scripts.under"))
+
+
+class Package(Record):
+    """A distribution in the folder of a package, as an index lists it.
+
+    `sha256` has the checksum of each file that the index lists for this version, so that other
+    machines can use the file that fits. `built` means that a source distribution was used.
+    """
+
+    name: str
+    version: str
+    sha256: tuple[str, ...] = ()
+    built: bool = False
+
+    def fields(self) -> dict[str, Any]:
+        return {**self.values(), "sha256": list(self.sha256)}
+
+
+class Entry(Record):
+    """A checked entry of the registry, with "" for each text that is absent or null."""
+
+    name: str
+    kind: str
+    source: str = ""
+    version: str = ""
+    description: str = ""
+    directory: str = ""
+    hooks: str = ""
+    ref: str = ""
+    commit: str = ""
+    sha256: str = ""
+    installedAt: str = ""  # noqa: N815 - the key in the file
+    enabled: bool = True
+    dev: bool = False
+    scripts: Mapping[str, str | bool] | None = None
+    path: tuple[str, ...] | None = None
+    pinned: bool = False
+    versions: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    packages: tuple[Package, ...] = ()
+    python: str = ""
+
+    @property
+    def under(self) -> tuple[str, ...]:
+        """Return the words of the category that the user chose for the plugin's commands."""
+        return tuple(str((self.scripts or {}).get("under", "")).split())
+
+    @property
+    def version_dir(self) -> str:
+        """Return the name of the entry's directory in `.versions/<name>`, or "" for none.
+
+        A version of a package is determined by its origin and all packages that it brings.
+        """
+        built_of = self.commit or self.sha256
+        if self.is_users_directory or not (built_of or self.packages):
+            return ""
+        if not self.is_package:
+            return built_of[:16]
+
+        import hashlib  # imported here because most lists of plugins need it for no entry
+
+        facts = [built_of, *(f"{package.name}=={package.version}" for package in self.packages)]
+        digest = hashlib.sha256("\n".join(facts).encode()).hexdigest()
+        return f"{self.version}-{digest[:12]}"
+
+    @property
+    def source_and_ref(self) -> tuple[str, str, str]:
+        return self.kind, self.source, self.ref
+
+    @property
+    def is_users_directory(self) -> bool:
+        """Return whether the plugin is the user's own directory, not a copy or a package."""
+        return KINDS[self.kind] == "directory"
+
+    @property
+    def is_package(self) -> bool:
+        """Return whether the plugin is a Python package, in a folder of its own or elsewhere."""
+        return self.kind == "pip" or self.is_in_environment
+
+    @property
+    def is_in_environment(self) -> bool:
+        """Return whether the user installed the plugin into the program's Python environment."""
+        return KINDS[self.kind] == "environment"
+
+    def fields(self) -> dict[str, Any]:
+        """Return the entry as an object for a JSON file."""
+        path = None if self.path is None else list(self.path)
+        values = {**self.values(), "versions": list(self.versions), "path": path}
+        values["words"] = list(self.words)
+        values["packages"] = [package.fields() for package in self.packages]
+        if not self.is_package:
+            del values["packages"], values["python"]
+        return {name: None if value == "" else value for name, value in values.items()}
+
+
+_DEFAULTS = Entry("", "").values()
+
+
+def read_entry(item: dict[str, Any]) -> Entry:
+    """Check an entry's JSON object and return it as an `Entry`. Raises PluginError."""
+    name = item.get("name")
+    if not isinstance(name, str) or not is_plugin_name(name):
+        raise PluginError(f"{name!r} is not a valid plugin name")
+    _check_keys(name, item)
+
+    versions = typed(name, item, "versions", list, "an array") or []
+    words = typed(name, item, "words", list, "an array") or []
+    packages = typed(name, item, "packages", list, "an array") or []
+    fields: dict[str, Any] = {
+        "scripts": read_scripts(name, item),
+        "path": read_path(name, item),
+        "versions": tuple(versions),
+        "words": _read_words(name, words),
+        "packages": tuple([_read_package(name, package) for package in packages]),
+    }
+    for key, default in _DEFAULTS.items():
+        if isinstance(default, str):
+            fields[key] = text(name, item, key)
+        elif isinstance(default, bool):
+            flag = typed(name, item, key, bool, "true or false")
+            fields[key] = default if flag is None else flag
+
+    entry = Entry(**fields)
+    if entry.kind not in KINDS:
+        raise PluginError(Problem(name, f"expected one of {', '.join(sorted(KINDS))}", key="kind"))
+    current = [entry.version_dir] if entry.version_dir else []
+    for version in (*versions, *current):
+        if not _is_version(version, _LONGEST_DIRECTORY):
+            raise PluginError(Problem(name, f"{version!r} is not a valid version"))
+    return entry
+
+
+def _check_keys(name: str, item: dict[str, Any]) -> None:
+    """Raise PluginError for an unknown key that resembles "enabled"."""
+    for key, value in item.items():
+        if key in _DEFAULTS or not isinstance(value, bool):
+            continue
+
+        from difflib import get_close_matches  # imported here because unknown keys are rare
+
+        # A misspelt "enabled" would enable a disabled plugin.
+        if get_close_matches(key, ["enabled"], cutoff=0.8):
+            raise PluginError(Problem(name, "unknown key", 'did you mean "enabled"?', key=key))
+
+
+def _read_words(plugin: str, words: list[Any]) -> tuple[str, ...]:
+    """Return the recorded words that can name a command. Raises PluginError."""
+    if not all(isinstance(word, str) for word in words):
+        raise PluginError(Problem(plugin, "expected an array of strings", key="words"))
+    # They only explain an unknown word, so an invalid word is no reason to refuse the plugin.
+    return tuple(filter(is_word, words))
+
+
+def _read_package(plugin: str, item: Any) -> Package:
+    """Check an item of `packages`, whose texts are given to pip. Raises PluginError."""
+    if not isinstance(item, dict):
+        raise PluginError(Problem(plugin, "expected an array of objects", key="packages"))
+    name, version = text(plugin, item, "name"), text(plugin, item, "version")
+    hashes = typed(plugin, item, "sha256", list, "an array of strings")
+    built = typed(plugin, item, "built", bool, "true or false")
+    is_valid = (
+        _is_package_name(name)
+        and _is_version(version, _LONGEST_VERSION)
+        and hashes is not None
+        and all(map(_is_sha256, hashes))
+    )
+    if not is_valid:
+        expected = "expected a canonical name, a version and a list of SHA-256 checksums"
+        raise PluginError(Problem(plugin, expected, key="packages"))
+    return Package(name, version, tuple(hashes), built is True)
+
+
+def _is_package_name(name: str) -> bool:
+    """Return whether `name` is canonical: `[a-z0-9]([a-z0-9-]*[a-z0-9])?`."""
+    return name[:1] in _LOWER and name[-1:] in _LOWER and _LOWER.issuperset(name.replace("-", ""))
+
+
+def _is_version(version: Any, longest: int) -> bool:
+    """Return whether `version` matches `[A-Za-z0-9][A-Za-z0-9.!+_-]*`, and is no longer."""
+    if not isinstance(version, str) or len(version) > longest:
+        return False
+    return version[:1] in _LETTERS and _VERSION.issuperset(version)
+
+
+def _is_sha256(checksum: Any) -> bool:
+    return isinstance(checksum, str) and len(checksum) == 64 and _HEXADECIMAL.issuperset(checksum)
