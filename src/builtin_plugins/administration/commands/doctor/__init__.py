@@ -6,7 +6,6 @@ The checks of the program are here; the checks of the installation's files are i
 import os
 import shlex
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from functools import partial
 
 from builtin_plugins.administration.commands.completion import uncompleted_shell
@@ -63,10 +62,12 @@ def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
             found = [finding(f"cannot be checked: {error}", "fix this first")]
         for one in found:
             fixed = False
-            with suppress(HostError, OSError):
-                if fix and one.fix:
+            if fix and one.fix:
+                try:
                     one.fix()
                     fixed = True
+                except (HostError, OSError) as failure:
+                    subject.session.messages.warn(f"{one.problem.what}: not fixed: {failure}")
             yield one._replace(rule=name, fixed=fixed)
 
 

@@ -1,6 +1,6 @@
 """The interface of plugin sources: each kind has a class in the module named after the kind.
 
-A new kind is a module here, and a line in `KINDS` of `plugins_folder.registry`.
+A new kind is a module here, and a line in `KINDS` of `plugins_folder.entry`.
 """
 
 import os

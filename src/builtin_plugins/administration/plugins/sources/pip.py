@@ -282,13 +282,12 @@ class PipSource(PluginSource):
         staged = self._install(entry, wheels, tx, linked_from)
         name = staged.entry.name
         main = package_folder.distributions_in([tx.files])[name]
-        provided = [
-            canonicalize_name(extra) for extra in main.metadata.get_all("Provides-Extra", ())
-        ]
+        extras = main.metadata.get_all("Provides-Extra") or ()
+        provided = sorted(map(canonicalize_name, extras))
         for extra in self._extra_names:
             if canonicalize_name(extra) not in provided:
                 what = f"{name} {staged.entry.version} has no extra {extra}"
-                raise PluginError(what, f"its extras: {', '.join(sorted(provided)) or 'none'}")
+                raise PluginError(what, f"its extras: {', '.join(provided) or 'none'}")
         if problem := self._unmet_requirement(name, tx.files):
             raise PluginError(f"{name} {problem}")
         return staged

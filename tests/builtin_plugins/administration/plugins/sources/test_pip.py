@@ -242,6 +242,24 @@ def test_a_version_of_the_program_that_does_not_fit_any_more(own_environment: En
     assert made.run("cloud", "py").all == (0, "py 1.1\n", "")
 
 
+def test_doctor_installs_broken_and_missing_packages_again(with_uv: Environment) -> None:
+    made = with_uv.made
+    old = with_uv.acme("1.0", requires=("click<8",))
+    assert plugin(made, "add", "pip:acme-cli").status == 1
+    with_uv.place(old)
+    assert listed(made)["acme-cli"]["reason"].startswith("needs click<8, the program has ")
+    failed = made.run("self", "doctor", "--fix")
+    assert failed.status == 1
+    assert "not fixed: acme-cli 1.0 needs click<8, the program has click" in failed.stderr
+    with_uv.acme("1.1", requires=("click>=8",))
+    for _ in ("broken", "missing"):
+        fixed = made.run("self", "doctor", "--fix")
+        assert (fixed.status, "fixed  " in fixed.stdout) == (0, True), fixed.stderr
+        assert made.run("cloud", "py").all == (0, "py 1.1\n", "")
+        shutil.rmtree(made.root / "plugins/.versions/acme-cli")
+        assert listed(made)["acme-cli"]["state"] == "missing"
+
+
 def test_code_that_is_compiled_for_another_python(with_uv: Environment) -> None:
     made = with_uv.made
     with_uv.acme("1.0", top={"fast.cpython-34-x86_64-linux-gnu.so": "", "any.abi3.so": ""})

@@ -184,6 +184,9 @@ def test_a_wheel_with_an_extra(with_uv: Environment) -> None:
         f"{path}[more]",
         ["extra"],
     )
+    unknown = plugin(made, "add", f"{path}[less]")
+    assert unknown.status == 1
+    assert "acme-cli 1.0 has no extra less; its extras: more" in unknown.stderr
 
 
 def test_a_subdirectory_of_a_repository(install: Install, tmp_path: Path) -> None:
