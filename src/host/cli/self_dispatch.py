@@ -11,7 +11,7 @@ from host.errors import InstallationError, OperationError, Problem, UsageError
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument
 from host.run.catalog import SELF, Catalog
-from host.run.importing import complete_import_path, load_reference
+from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
+# These need no installed package and not the path of the environment, which `site` finds out.
+_WITHOUT_SITE = ((SELF, "version"), (SELF, "plugin", "list"))
 _NEVER_ASSUMED = (SELF, "trust")  # the global --yes does not apply to this command
 
 
@@ -48,7 +50,8 @@ def run_self(session: Session, options: GlobalOptions) -> int:
 
         session.show(help_page(session, catalog, found, definition))
         return 0
-    complete_import_path("pluggy")  # a command that needs other packages completes the path
+    if found.words not in _WITHOUT_SITE:
+        session.make_packages_importable()
     function = load_reference(definition.entrypoint)
     listing = [f"--format={options.format}"] if options.format else []
     listing += ["--all"] if options.everything else []
