@@ -142,6 +142,8 @@ def test_reports(backup: Cli) -> None:
     junit = backup.run("test", "--format", "junit")
     assert (junit.returncode, tap.returncode) == (1, 1)
     suites = ET.fromstring(junit.stdout)  # noqa: S314 - bats wrote it
+    names = [suite.attrib["name"] for suite in suites]
+    assert names == ["tests/bad.bats", "commands/db/backup/test.bats"]
     assert sum(int(suite.attrib["failures"]) for suite in suites) == 1
 
     both = backup.run("test", "--output", "report.xml")

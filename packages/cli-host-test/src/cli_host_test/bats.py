@@ -72,6 +72,17 @@ def bats_arguments(pattern: str | None, jobs: int, report: Report, directory: st
     return arguments
 
 
+def shown_from(root: str) -> list[str]:
+    """Return what comes before the files, so that reports name them relative to `root`.
+
+    bats shows names relative to its first argument, and many files are called test.bats. It would
+    also run .bats files in the folder `root` itself, so with such files there is no first argument.
+    """
+    with os.scandir(root) as entries:
+        has_tests = any(entry.name.endswith(".bats") for entry in entries)
+    return [] if has_tests else [root]
+
+
 def _has_gnu_parallel() -> bool:
     """Return whether `parallel` is GNU parallel; moreutils has another program of this name."""
     try:

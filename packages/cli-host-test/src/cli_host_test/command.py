@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from cli_host_test.bats import Report, bats_arguments, find_bats, run_bats
+from cli_host_test.bats import Report, bats_arguments, find_bats, run_bats, shown_from
 from cli_host_test.completion import complete_words
 from cli_host_test.one_line import OneLineCommand
 from cli_host_test.selection import chosen_files
@@ -59,7 +59,7 @@ def command(words: tuple[str, ...], passed: tuple[str, ...], **options: Any) -> 
         with tempfile.TemporaryDirectory(prefix="cli-host-test-") as directory:
             environ = make_surroundings(program, directory, os.environ, passed)
             arguments = bats_arguments(options["filter"], options["jobs"], report, directory)
-            status = run_bats([bats, *arguments, *files], environ)
+            status = run_bats([bats, *arguments, *shown_from(program.root), *files], environ)
             report.keep(directory)
     except OSError as failure:
         raise OperationError(f"the tests were not run: {failure}") from None
