@@ -378,22 +378,25 @@ class _Desk:
         """Return the output of a download whose server sends only half of the file."""
         line = "acme setup postman"
         with _half_served() as port:
-            url = f"POSTMAN_DOWNLOAD_URL=http://127.0.0.1:{port}/postman.tar.gz"
-            there = (
-                f"POSTMAN_INSTALL_DIR={self.home}/postman POSTMAN_BIN_DIR={self.home}/.local/bin"
+            variables = (
+                f"POSTMAN_DOWNLOAD_URL=http://127.0.0.1:{port}/postman.tar.gz",
+                f"POSTMAN_INSTALL_DIR={self.home}/postman",
+                f"POSTMAN_BIN_DIR={self.home}/.local/bin",
+                f"POSTMAN_DESKTOP_FILE={self.home}/postman.desktop",
             )
-            menu = f"POSTMAN_DESKTOP_FILE={self.home}/postman.desktop"
-            shown = self._run(f"{url} {there} {menu} {line}", _BAR)
+            shown = self._run(f"{' '.join(variables)} {line}", _BAR)
         tool = json.loads((self.root / "commands/setup/postman/command.json").read_text())
         text = re.sub(r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0])
-        found = _BAR.search(shown)
-        if found is None:
+        bar_shown = _BAR.search(shown)
+        if bar_shown is None:
             raise AssertionError(shown)
+        label, progress = bar_shown.groups()
+
         # The measured rate varies in width, which would change the length of the bar.
-        behind = f"{found[2]}[00:01<00:01, 8.40MiB/s]"
-        room = _COLUMNS - 1 - len(found[1]) - len(behind)
+        behind = f"{progress}[00:01<00:01, 8.40MiB/s]"
+        room = _COLUMNS - 1 - len(label) - len(behind)
         bar = "█" * (room // 2) + "▌" * (room % 2)
-        return f"{_PROMPT}{line}\n{text}{found[1]}{bar:<{room}}{behind}\n"
+        return f"{_PROMPT}{line}\n{text}{label}{bar:<{room}}{behind}\n"
 
 
 class _Session:

@@ -74,8 +74,9 @@ def _listed(nav: Any) -> Iterator[tuple[str, str, str]]:
     if isinstance(nav, str):
         yield _TEXTS[nav]
         return
-    for one in nav.values() if isinstance(nav, dict) else nav:
-        yield from _listed(one)
+    entries = nav.values() if isinstance(nav, dict) else nav
+    for entry in entries:
+        yield from _listed(entry)
 
 
 def _generated(config: MkDocsConfig, name: str, content: str) -> File:
@@ -90,16 +91,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     _TEXTS[name] = title, page.file.url, re.split(r"(?<=[.])\s", prose, maxsplit=1)[0]
     source = _TAKEN.get(name, f"docs/{name}")
 
-    def target(found: re.Match[str]) -> str:
-        wanted = os.path.normpath(os.path.join(os.path.dirname(source), found[2]))
-        anchor = found[3] or ""
-        pages = {taken: made for made, taken in _TAKEN.items()}
-        inside = pages.get(wanted, wanted.removeprefix("docs/"))
-        if files.get_file_from_path(inside) and (wanted in pages or wanted.startswith("docs/")):
-            return f"{found[1]}{os.path.relpath(inside, os.path.dirname(name) or '.')}{anchor})"
-        if not (_PROJECT / wanted).exists():
-            return found[0]  # mkdocs reports it
-        return f"{found[1]}{config.repo_url}/blob/main/{wanted}{anchor})"
+    pages = {original: page_name for page_name, original in _TAKEN.items()}
+
+    def target(link: re.Match[str]) -> str:
+        begin, written, anchor = link[1], link[2], link[3] or ""
+        path = os.path.normpath(os.path.join(os.path.dirname(source), written))
+        on_site = pages.get(path, path.removeprefix("docs/"))
+        is_page = path in pages or path.startswith("docs/")
+        if is_page and files.get_file_from_path(on_site):
+            return f"{begin}{os.path.relpath(on_site, os.path.dirname(name) or '.')}{anchor})"
+        if not (_PROJECT / path).exists():
+            return link[0]  # mkdocs reports it
+        return f"{begin}{config.repo_url}/blob/main/{path}{anchor})"
 
     return _LINK.sub(target, markdown)
 
@@ -108,8 +111,8 @@ def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -
     """Make the copy button of a console block copy only commands, and show pipes in tables."""
     sessions = iter(_CONSOLE.findall(page.markdown or ""))
 
-    def copied(found: re.Match[str]) -> str:
-        return f'{found[0][:-1]} data-copy="{escape(commands_of(next(sessions)))}">'
+    def copied(block: re.Match[str]) -> str:
+        return f'{block[0][:-1]} data-copy="{escape(commands_of(next(sessions)))}">'
 
     # GitHub needs a backslash before a pipe in a table, and Markdown for Python shows it in code.
     html = _CELL.sub(lambda cell: cell[0].replace("\\|", "|"), html)

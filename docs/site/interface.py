@@ -56,17 +56,16 @@ def _class(name: str, value: Any) -> Iterator[str]:
         yield f"```python\nclass {name}({base}):\n    status = {value.status}\n```\n\n"
     yield f"{_prose(inspect.getdoc(value) or '')}\n"
     for method, function in vars(value).items():
-        wanted = getattr(function, "__func__", function)
+        target = getattr(function, "__func__", function)
         if method.startswith("_"):
             continue
-        if isinstance(wanted, property):
-            kind = inspect.formatannotation(inspect.signature(wanted.fget).return_annotation).strip(
-                "'"
-            )
+        if isinstance(target, property):
+            annotation = inspect.signature(target.fget).return_annotation
+            kind = inspect.formatannotation(annotation).strip("'")
             yield f"\n#### `{name}.{method}`\n\n```python\n{method}: {kind}\n```\n"
-            yield f"\n{_prose(inspect.getdoc(wanted) or '')}\n"
-        elif inspect.isfunction(wanted):
-            yield from _function("####", f"{name}.{method}", wanted)
+            yield f"\n{_prose(inspect.getdoc(target) or '')}\n"
+        elif inspect.isfunction(target):
+            yield from _function("####", f"{name}.{method}", target)
 
 
 def _function(level: str, name: str, function: Any) -> Iterator[str]:
@@ -114,16 +113,17 @@ def _table(columns: re.Match[str]) -> str:
     first = columns[0].splitlines()[0]
     right = len(first) - len(re.split(" {2,}", first, maxsplit=1)[1])
     for line in columns[0].splitlines():
-        found = re.match(r"(\S.*?) {2,}(\S.*)", line)
+        columns_of_line = re.match(r"(\S.*?) {2,}(\S.*)", line)
         if line.startswith(" "):
-            rows[-1] = rows[-1][0], f"{rows[-1][1]} {line.strip()}"
-        elif found:
-            rows.append((found[1], found[2]))
+            name, meaning = rows[-1]
+            rows[-1] = name, f"{meaning} {line.strip()}"
+        elif columns_of_line:
+            rows.append((columns_of_line[1], columns_of_line[2]))
         else:  # a name that fills its column is not followed by two spaces
             rows.append((line[:right].strip(), line[right:]))
     lines = ["| name | meaning |", "|---|---|"]
     for name, meaning in rows:
-        names = ", ".join(f"`{one}`" for one in name.split(", "))
+        names = ", ".join(f"`{part}`" for part in name.split(", "))
         lines.append(f"| {names} | {meaning.replace('|', chr(92) + '|')} |")
     return "\n".join(lines) + "\n"
 

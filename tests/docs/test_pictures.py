@@ -19,7 +19,7 @@ def test_they_are_made_from_the_program_of_today() -> None:
     assert spec.loader is not None
     make = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(make)
-    there = {file.name: file.read_text() for file in _PICTURES.glob("*.svg")}
-    assert there == make.pictures(), "run docs/pictures/make.py and look at the pictures"
-    for text in there.values():
+    pictures = {file.name: file.read_text() for file in _PICTURES.glob("*.svg")}
+    assert pictures == make.pictures(), "run docs/pictures/make.py and look at the pictures"
+    for text in pictures.values():
         assert "url(" not in text.replace("url(#", "")  # a picture loads nothing
