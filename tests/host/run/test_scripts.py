@@ -35,6 +35,7 @@ ACCEPTED = {
     "plain text": ("db", "true\n", 0o644, ""),
     "plain text with an extension": ("db.sh", "true\n", 0o644, ""),
     "document": ("db.md", "#!/bin/sh\n", 0o755, ""),
+    "tests": ("db.bats", "#!/usr/bin/env bats\n", 0o755, ""),
     "data": ("db.conf", "#!/bin/sh\n", 0o755, ""),
     "for another shell": ("db.ps1", "Get-Item\n", 0o755, ""),
     "for another shell, with a shebang": ("db.v2.swift", "#!/bin/sh\n", 0o755, "db.v2.swift"),
