@@ -160,7 +160,7 @@ class FolderNode(Node):
         node = self._entered(word)
         if node is not None and not self._base:
             self._resolve()
-            node = self._entered(word)
+            node = self._entered(word)  # with the resolved path
         return node
 
     def _entered(self, word: str) -> "FolderNode | None":

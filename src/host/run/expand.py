@@ -1,11 +1,11 @@
 """Expand `$NAME` and `${NAME:-default}` in a text, without side effects (SPEC 2.4, 2.5)."""
 
-from host.run.words import NAME_CHARACTERS, NAME_START
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+_NAME_START = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_")
+_NAME_CHARACTERS = _NAME_START | frozenset("0123456789")
 _SPECIAL = frozenset("\\$`}")
 UNSUPPORTED = (
     "this ${…} is not expanded; use ${NAME} or ${NAME<op>text}; <op> is :- - := = :+ or +, or, "
@@ -156,7 +156,7 @@ class _Expansion:
 
     def name_end(self, position: int) -> int:
         text, end = self.text, len(self.text)
-        if position < end and text[position] in NAME_START:
-            while position < end and text[position] in NAME_CHARACTERS:
+        if position < end and text[position] in _NAME_START:
+            while position < end and text[position] in _NAME_CHARACTERS:
                 position += 1
         return position

@@ -58,7 +58,11 @@ def realpath(path: str) -> str:
 
 def why_outside(directory: str, path: str) -> str:
     """Return why `path`, with links followed, is outside `directory`, or "" if it is inside."""
-    target = realpath(join(directory, path))
+    joined = join(directory, path)
+    is_plain_name = "/" not in path and path not in ("", ".", "..")
+    if is_plain_name and not is_link(joined):
+        return ""  # as for most entrypoints; saves a system call for each part of the path
+    target = realpath(joined)
     if target.startswith(realpath(directory) + "/"):
         return ""
     return f"{path} leads to {target}, which is outside the command's folder"

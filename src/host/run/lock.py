@@ -11,7 +11,7 @@ import _imp
 import posix
 
 from host.errors import HostError
-from host.run.declarations import CommandTree, EnvSource
+from host.run.declarations import AfterRun, CommandTree, EnvSource, SecretScheme
 from host.run.files import own_content
 from host.run.json_file import parse_json
 from host.run.record import Record
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from host.run.declarations import AfterRun, SecretScheme
     from host.run.declared_commands import Declared
     from host.run.plugin import Plugin
 
@@ -154,8 +153,6 @@ def _parse(content: bytes, key: str) -> Lock:
         first_declared=values["first_declared"],
     )
     if values["schemes"] or values["after_runs"]:
-        from host.run.declarations import AfterRun, SecretScheme
-
         found.schemes = [SecretScheme.of_row(row) for row in values["schemes"]]
         found.after_runs = [AfterRun.of_row(row) for row in values["after_runs"]]
     found.unparsed = rest

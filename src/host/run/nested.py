@@ -5,8 +5,8 @@ CLI_RUN has an entry for each installation in the chain of runs, the innermost l
 NAME is a variable that the run set, and HASH is the hash of its value; a secret has no hash, as in
 `NAME=HASH,NAME`. A FOLDER is one that the run appended to PATH. ID is that of the run in the
 history, or of the nearest recorded run around it. Without an ID, or without both, the last colons
-are left out. `host.run.run_chain` writes the entry. A run that is not inside another run does not
-import this module.
+are left out. `run_chain` in `host.run.environment` writes the entry. A run that is not inside
+another run does not import this module.
 """
 
 from host.run.caller import FRAMEWORK_NAMES, PARTS_BEFORE_ID, RUN
