@@ -7,8 +7,9 @@ usage() {
   cat <<'TEXT'
 Usage: install.sh [options]
 
-  --name NAME      Name of the program (default: cli). Also the name of the
-                   installation, unless core/cli.json already has another one.
+  --name NAME      Name of the program (default: cli). Also written to
+                   core/cli.json, unless the file already has another name;
+                   git then shows it as changed: commit it with your commands.
   --bin-dir DIR    Directory for the symlink (default: /usr/local/bin if you may
                    write to it, otherwise ~/.local/bin).
   --add-to-path    Add that directory to PATH, and completion with Tab, in the
