@@ -277,6 +277,24 @@ def test_which_names_file_interpreter_origin_and_shadows(install: Install) -> No
     assert Path(python["interpreter"]).samefile(sys.executable)
 
 
+def test_which_shows_a_category_and_the_command_that_it_hides(install: Install) -> None:
+    script = "#!/bin/sh\n"
+    made = install(
+        {
+            "commands/deploy/go": script,
+            "plugins/p/plugin.json": {"name": "p", "scripts": {}},
+            "plugins/p/deploy": script,
+        }
+    )
+    category = made.root / "commands/deploy"
+    hidden = made.root / "plugins/p/deploy"
+    done = made.run("self", "which", "deploy", "--all")
+    assert done.all == (0, f"category: {category}\nshadows:  {hidden}\n", "")
+    done = made.run("self", "which", "deploy", "--all", "--format", "json")
+    assert json.loads(done.stdout) == {"category": [str(category)], "shadows": [str(hidden)]}
+    assert made.run("self", "which", "deploy").status == 2
+
+
 @pytest.mark.slow
 def test_lock_is_built_and_named(install: Install) -> None:
     made = install()

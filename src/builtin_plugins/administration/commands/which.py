@@ -8,6 +8,7 @@ from builtin_plugins.administration.pages import show_facts
 from host.cli.contents import command_of
 from host.cli.lookup import find_command
 from host.cli.session import Session
+from host.run.catalog import Match
 from host.run.definition import check_runnable
 from host.run.programs import start_of
 
@@ -21,12 +22,16 @@ from host.run.programs import start_of
 )
 def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """Show the file that a command runs, its interpreter and its origin."""
+    category = session.catalog.find(words)
+    if all and category.kind == "category" and category.words == tuple(words):
+        # A command with the words of a category cannot run: show where it is.
+        _show_category(session, category, format)
+        return
     named, _ = find_command(session, words)
     found = session.catalog.follow(named)
     definition: Any = found.definition
     file = check_runnable(found.words, definition)
-    siblings, _ = session.catalog.children(session.catalog.find(named.words[:-1]))
-    shadows = [place for one in siblings if one.words == named.words for place in one.shadows]
+    shadows = _shadowed_by(session, named)
     row = {
         "file": file or definition.entrypoint,
         "interpreter": start_of(file, session.environ).interpreter if file else sys.executable,
@@ -40,3 +45,21 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
         return
     shown = (shadows or ["nothing"]) if all else []
     show_facts(session, [*row.items(), *(("shadows", one) for one in shown)])
+
+
+def _shadowed_by(session: Session, match: Match) -> list[str]:
+    """Return the places of the commands that a command or category shadows."""
+    siblings, _ = session.catalog.children(session.catalog.find(match.words[:-1]))
+    return [
+        place for sibling in siblings if sibling.words == match.words for place in sibling.shadows
+    ]
+
+
+def _show_category(session: Session, category: Match, format: str) -> None:
+    places = [node.place for node in category.nodes]
+    shadows = _shadowed_by(session, category)
+    if format == "json":
+        session.show_json({"category": places, "shadows": shadows})
+        return
+    rows = [("category", place) for place in places]
+    show_facts(session, [*rows, *(("shadows", place) for place in shadows or ["nothing"])])
