@@ -1,6 +1,7 @@
 """`self sync`: update an installation to its team's current state."""
 
 import os
+import shutil
 
 from builtin_plugins.administration.declared import TIMEOUT, YES, self_command
 from builtin_plugins.administration.pages import plural
@@ -11,7 +12,7 @@ from builtin_plugins.administration.plugins.preview import change_lines, plan_li
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.sources.git import write_commit
 from builtin_plugins.administration.plugins.transaction import Transaction, transaction
-from builtin_plugins.administration.program.shipped_files import is_checkout, renew
+from builtin_plugins.administration.program.shipped_files import CLI_JSON, is_checkout, renew
 from builtin_plugins.administration.questions import ask_to_continue
 from builtin_plugins.administration.team.contained import changed_lines
 from builtin_plugins.administration.team.init import prepare_git, session_of
@@ -85,6 +86,8 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     git("clone", "--quiet", "--bare", "--shared", "--template=", root, aside.directory)
     write_commit(aside, new, tx.files, address, tx.messages.warn)
     check_installation(tx.files, address)
+    if not git("ls-tree", "--name-only", old, "--", str(CLI_JSON)):
+        _keep_configuration(session, tx.files)
     staged = session_of(session, tx.files, session.program)
     try:
         installations = (session.installation, staged.installation)
@@ -100,6 +103,17 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
     ask_to_continue(session, "Update?", yes, "nothing was changed")
     with signals_blocked():
         fast_forward(git, old, new)
+
+
+def _keep_configuration(session: Session, files: str) -> None:
+    """Copy cli.json to the files of the newest commit, unless they have one.
+
+    A team's repository needs none: `self init --from` writes it, and an update leaves it alone.
+    """
+    path = os.path.join(files, CLI_JSON)
+    if not os.path.lexists(path):
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        shutil.copy(os.path.join(session.layout.root, CLI_JSON), path)
 
 
 def _plugins(plugins_dir: str) -> dict[str, PluginContents]:

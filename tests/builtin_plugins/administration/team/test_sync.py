@@ -40,6 +40,21 @@ def test_commands_and_plugins_of_a_second_person_come(team: Team) -> None:
     assert team.status() == ""
 
 
+def test_a_repository_without_cli_json(team: Team) -> None:
+    source = Repository(team.place / "plain", {"commands/deploy/staging.sh": script("staging")})
+    colleague = Made(team.place / "plain-acme", team.place / "plain-acme/core/acme", team.root)
+    assert team.init(source.url, str(colleague.root), "--name", "acme").status == 0
+    config = (colleague.root / "core/cli.json").read_bytes()
+    source.commit({"commands/deploy/prod.sh": script("prod")})
+    done = colleague.run("self", "sync")
+    assert (done.status, done.stderr) == (0, "")
+    assert colleague.run("deploy", "prod").all == (0, "prod\n", "")
+    assert (colleague.root / "core/cli.json").read_bytes() == config
+    source.commit({"core/cli.json": {"name": "acme", "version": "2.0.0"}})
+    assert colleague.run("self", "sync").status == 0
+    assert colleague.run("--version").stdout == "acme 2.0.0\n"
+
+
 def test_changes_of_the_user_stay(team: Team) -> None:
     team.change()
     mine = team.root / "commands/deploy/staging.sh"
