@@ -18,6 +18,16 @@ def width_of(text: str) -> int:
     return max(0, wcwidth.wcswidth(text))
 
 
+def shortened(text: str, columns: int) -> str:
+    """Return `text`, or as much of it as fits into `columns` columns with an `…` at the end."""
+    if width_of(text) <= columns:
+        return text
+    kept = text[:columns]  # a character takes at least one column, unless it is combining
+    while kept and width_of(kept) > columns - 1:
+        kept = kept[:-1]
+    return f"{kept}…"
+
+
 def wrap(text: str, columns: int) -> list[str]:
     """Return the lines of `text`, wrapped at `columns` columns (but not at fewer than 20).
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from host import Terminal, printable, width_of
+from host.text_width import shortened
 
 RUN_KEYS = (  # of a run, in the order in which JSON and CSV show them
     "id",
@@ -139,9 +140,5 @@ def _local_time(start: str) -> str:
 
 
 def _fitted(cell: str, width: int) -> str:
-    if width_of(cell) <= width:
-        return cell + " " * (width - width_of(cell))
-    kept = cell
-    while width_of(kept) > width - 1:
-        kept = kept[:-1]
-    return f"{kept}…" + " " * (width - 1 - width_of(kept))
+    text = shortened(cell, width)
+    return text + " " * (width - width_of(text))

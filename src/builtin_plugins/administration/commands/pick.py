@@ -19,11 +19,13 @@ from host.run.questions import FORBIDDEN
 from host.run.shell_file import OPTION
 from host.run.text import encode, printable
 from host.run.trust import is_trusted
-from host.text_width import width_of
+from host.text_width import shortened, width_of
 
 _CANCELLED = 130  # as a shell reports Ctrl-C
 _NO_MATCH = 1  # the exit status of fzf
 _ROWS = 20  # if the height of the terminal is unknown
+_COLUMNS = 80  # if its width is unknown
+_NUMBER_WIDTH = 5  # columns of the number in front of a row
 _ROWS_FOR_PROMPT = 4
 # fzf quotes {1}, the words of the row. They are plain words, so the shell only splits them.
 _PREVIEW = 'set -f; words={1}; exec "$CLI_PICK_PROGRAM" $CLI_PICK_OPTIONS help $words'
@@ -40,7 +42,8 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
 
     WORDS limit the choice to one category. If fzf is on PATH, it shows the commands and
     their help pages. Otherwise there is a numbered list: type a number, or a text that
-    shortens the list. There, ?3 shows the help page of command 3.
+    shortens the list. There, ?3 shows the help page of command 3, Tab completes, and
+    Ctrl-C or Ctrl-D ends.
     """
     if not session.can_ask:
         why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
@@ -153,26 +156,34 @@ def _matching(commands: Sequence[Command], text: str) -> list[Command]:
 
 def _show_list(session: Session, commands: Sequence[Command]) -> None:
     try:
-        height = os.get_terminal_size(2).lines
+        columns, height = os.get_terminal_size(2)
     except OSError:
-        height = 0
+        columns, height = 0, 0
     most = max((height or _ROWS) - _ROWS_FOR_PROMPT, 1)
-    for number, row in enumerate(_rows(session, commands[:most]), 1):
-        _say(f"{number:>3}  {row}".replace("\t", " "))
+    room = (columns or _COLUMNS) - _NUMBER_WIDTH
+    for number, row in enumerate(_rows(session, commands[:most], room), 1):
+        _say(f"{number:>{_NUMBER_WIDTH - 2}}  {row}".replace("\t", " "))
     if len(commands) > most:
         _say(f"     and {len(commands) - most} more; a text shortens the list")
 
 
-def _rows(session: Session, commands: Sequence[Command]) -> list[str]:
-    """Return a row for each command: its padded words, a tab, its description and marks."""
+def _rows(session: Session, commands: Sequence[Command], columns: int | None = None) -> list[str]:
+    """Return a row for each command: its padded words, a tab, its description and marks.
+
+    With `columns`, a row has at most that many: its description is shortened, but not its marks.
+    """
     names = [" ".join(command.words) for command in commands]
     width = max(map(width_of, names), default=0)
     rows = []
     for name, command in zip(names, commands, strict=True):
-        marks = command.indicators(session.terminal)
-        parts = [command.definition.description, *marks]
-        about = printable(" ".join(part for part in parts if part))
-        rows.append(f"{name.ljust(width)}\t {about}")
+        description = printable(command.definition.description)
+        marks = "".join(f" {mark}" for mark in command.indicators(session.terminal))
+        if columns is not None:
+            room = columns - width - len("\t ") - width_of(marks)
+            description = shortened(description, max(room, 1))
+        about = f"{description}{marks}".lstrip()
+        row = f"{name.ljust(width)}\t {about}"
+        rows.append(row if columns is None else shortened(row, columns))
     return rows
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from host.text_width import width_of
 from testing.installation import Made, command
 from testing.shells import shell_path
 from testing.terminal import Terminal
@@ -75,6 +76,37 @@ def test_a_number_or_text_in_the_list(made: Made, environ: dict[str, str]) -> No
         assert terminal.wait() == 4
 
 
+def test_the_keys_of_the_list(made: Made, environ: dict[str, str]) -> None:
+    with Terminal([str(made.launcher), "self", "pick"], environ) as terminal:
+        terminal.wait_for("number or text: ")
+        terminal.type("app sta\t\n")
+        terminal.wait_for("cli app status\nall is well\n")
+        assert terminal.wait() == 4
+    with Terminal([str(made.launcher), "self", "pick"], environ) as terminal:
+        terminal.wait_for("number or text: ")
+        terminal.type("\x04")
+        assert terminal.wait() == 130
+
+
+@pytest.mark.parametrize("description", ["many words " * 30, "長い説明" * 40], ids=["long", "wide"])
+def test_a_long_description_is_cut(
+    install: Callable[..., Made], environ: dict[str, str], description: str
+) -> None:
+    made = install(
+        {
+            "commands/long/command.json": command(description=description, deprecated="use short"),
+            "commands/long/main.sh": "#!/bin/bash\n",
+            "commands/short": "#!/bin/bash\n",
+        }
+    )
+    with Terminal([str(made.launcher), "self", "pick"], environ) as terminal:
+        rows = terminal.wait_for("number or text: ").splitlines()
+        assert rows[0].startswith(f"  1  long   {description[:30]}")
+        assert rows[0].endswith("… [deprecated]")
+        assert 118 <= width_of(rows[0]) <= 120
+        assert rows[1].startswith("  2  short")
+
+
 def test_it_asks_for_arguments_as_a_run_does(made: Made, environ: dict[str, str]) -> None:
     with Terminal([str(made.launcher), "self", "pick", "app", "ship"], environ) as terminal:
         terminal.wait_for("stage: ")
@@ -100,14 +132,19 @@ def test_what_print_prints(made: Made, environ: dict[str, str]) -> None:
         terminal.wait_for("<cli app unlock> 0\n")
 
 
-@pytest.mark.parametrize("fzf", [False, True], ids=["list", "fzf"])
+@pytest.mark.parametrize(
+    ("fzf", "words", "shown"),
+    [(False, "", "Ship it"), (True, "", "Ship it"), (False, "app ship", "stage: ")],
+    ids=["list", "fzf", "question"],
+)
 def test_ctrl_c_leaves_the_terminal_as_it_was(
-    made: Made, environ: dict[str, str], fzf: bool
+    made: Made, environ: dict[str, str], fzf: bool, words: str, shown: str
 ) -> None:
-    argv = [shell_path("bash"), "-c", 'trap : INT; stty -a; cli self pick; echo "<$?>"; stty -a']
+    script = f'trap : INT; stty -a; cli self pick {words}; echo "<$?>"; stty -a'
+    argv = [shell_path("bash"), "-c", script]
     with Terminal(argv, with_fzf(environ) if fzf else environ) as terminal:
         before = terminal.wait_for("-extproc")
-        terminal.wait_for("Ship it")
+        terminal.wait_for(shown)
         terminal.settle()
         terminal.type("\x03")
         after = terminal.wait_for("-extproc")
