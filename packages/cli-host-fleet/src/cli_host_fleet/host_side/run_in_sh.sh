@@ -36,12 +36,17 @@ setsid sh -c 'order=$fleet_order; unset fleet_order; eval "$order"' \
   <"$fleet_stdin" 2>&3 3>&- 4<&- &
 fleet_pid=$!
 unset fleet_order
-# `read` fails if stdin has ended. `timeout` fails if no heartbeat arrives for 120 seconds.
+# `beat` fails if stdin has ended, or if no heartbeat arrives for 120 seconds.
 setsid sh -c '
-  limit=
-  timeout 9 true && limit="timeout 120"
-  timeout --foreground 9 true && limit="timeout --foreground 120" # stays in this process group
-  while $limit sh -c "read -r _"; do :; done
+  if echo | read -r -t 9 _; then # as in BusyBox
+    beat() { read -r -t 120 _; }
+  else
+    limit=
+    timeout 9 true && limit="timeout 120"
+    timeout --foreground 9 true && limit="timeout --foreground 120" # stays in this process group
+    beat() { $limit sh -c "read -r _"; }
+  fi
+  while beat; do :; done
   trap "" TERM
   kill -TERM "-$1" || kill -TERM "$1" "-$1"
   for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
