@@ -6,83 +6,35 @@
     #
     # Stops the replication while it copies.   <- prose
 
-`tag_of` says which lines are tags; `host.run.script_tags` says what they mean. A run loads this
-module for each command in a script, so it uses no regular expressions.
+`host.run.header_lines` splits the file into lines, `header_tags` recognizes tags, and
+`header_prose` what is no description. `host.run.script_tags` says what the tags mean. A run loads
+these modules for each command in a script, so they use no regular expressions.
 """
+
+from host.run.header_lines import (
+    COMMENT,
+    DOCSTRING,
+    GAP,
+    LATE,
+    LOCAL,
+    header_lines,
+    without_local_comment,
+)
+from host.run.header_prose import begins_licence, first_sentence, is_heading, is_prose
+from host.run.header_tags import ARGC, SUB, SUMMARIES, tag_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    Tag = tuple[str, str, str]  # dialect, name, value
-
-MARKS = ("#", "//", "--", ";")
-BLOCK_END = "///"
-SUB, ARGC, MISE, USAGE = "sub", "argc", "mise", "usage"  # dialects; others are named by the tag
-
-# A line of the header: its kind and its text.
-COMMENT = "comment"
-LOCAL = "local comment"  # about the code below it; only its tags count
-LATE = "late comment"  # after a line such as `set -e`; only the tags of other tools count
-DOCSTRING = "docstring"
-GAP = "gap"  # an empty line of the file
-CODE = "code"
+    from host.run.header_tags import Tag
 
 _DIRECTIVES = (  # beginnings of comments for programs, not for people
     *("!", "-*-", "shellcheck ", "vim:", "vi:", "ex:", "coding:", "coding=", "/usr/bin/", "/bin/"),
     *("eslint", "pylint:", "noqa", "type:", "mypy:", "ruff:", "rubocop:", "@ts-", "prettier-"),
     *("frozen_string", "[mise]"),
 )
-_LICENCE = (
-    "copyright",
-    "(c) ",
-    "©",
-    "spdx-",
-    "license",
-    "licence",
-    "this program is free software",
-)
-_WORDS = {"[USAGE]": USAGE, "[MISE]": MISE, "MISE": MISE, "mise": MISE}
-_LICENCE_TEXTS = (
-    *("is free software", "distributed in the hope", "you should have received a copy"),
-    *("unless required by applicable law", "permission is hereby granted", "all rights reserved"),
-    *("the above copyright notice", "redistribution and use in", "this file is part of"),
-    *("this source code form", "licensed under the", "licensed to the", "general public licen"),
-    *(
-        "software is provided",
-        "license text",
-        "under the terms of",
-        "without any warranty",
-        "permission notice shall be",
-    ),
-)
-_SUMMARIES = ("summary", "description")
-_SUB_TAGS = (*_SUMMARIES, "usage", "help")
 _OVER_LINES = ("arg", "option", "flag", "env")  # tags that the next lines describe further
-_ABOUT_THE_FILE = (  # beginnings of lines about the file, not about what it does
-    *("author:", "authors:", "date:", "version:", "created:", "updated:", "maintainer:", "source:"),
-    *("filename:", "file:", "script:", "name:", "title:", "by:", "url:", "link:", "website:"),
-    *("homepage:", "repository:", "credit:", "credits:", "thanks to ", "see also", "note:"),
-    *(
-        "dependency:",
-        "dependencies:",
-        "requirements:",
-        "install via ",
-        "created on",
-        "created by:",
-    ),
-    *("last modified", "modified by ", "modified for ", "adapted by ", "adapted from "),
-    *("inspired by ", "stolen from ", "taken from ", "borrowed from ", "written by "),
-)
-_REMINDERS = ("TODO", "FIXME", "XXX")
-_ORIGINS = (  # beginnings of lines that are not prose if they have an address
-    *("based ", "stolen ", "inspired ", "adapted ", "taken ", "modified ", "borrowed ", "from "),
-    *("code modified ", "created ", "originally ", "see ", "source ", "via ", "docs "),
-)
-_DOCSTRINGS = {'"""': '"""', "'''": "'''", "/*": "*/"}
-# Lines of a shell that may stand above tags, beside assignments.
-_SETTINGS = ("set -", "set +", "shopt -")
-_ABBREVIATIONS = ("e.g", "i.e", "etc", "vs", "cf", "approx", "no", "resp", "incl", "dr", "mr", "st")
 _USAGE_INDENT = "  "
 _MOST_BLANK_LINES = 2  # in a usage
 _DASHES = (" - ", ": ", " -- ", " \u2013 ", " \u2014 ")  # between a script's name and its summary
@@ -103,7 +55,7 @@ class Header:
         self._owner = ""  # the name of the tag in the line above
         self._in_licence = False
         self._rows: list[tuple[str, str]] = []  # (kind, text) of each line for people
-        self._read(_without_local_comment([*header_lines(lines)]))
+        self._read(without_local_comment([*header_lines(lines)]))
         self.description = self._first_sentence()
 
     def _read(self, rows: "list[tuple[str, str]]") -> None:
@@ -116,7 +68,7 @@ class Header:
                 self._read_text(kind, text)
                 continue
             self._in_licence = False
-            while self._rows and _is_heading(self._rows[-1][1]):
+            while self._rows and is_heading(self._rows[-1][1]):
                 self._rows.pop()  # a heading of tags
             dialect, name, value = tag
             self._owner = name if dialect in (ARGC, SUB) else ""
@@ -141,7 +93,7 @@ class Header:
             return
         low = bare.lower()
         has_words = any(map(str.isalnum, bare))
-        if not has_words or _begins_licence(low):
+        if not has_words or begins_licence(low):
             # A licence ends at an empty line, but in a docstring only with the docstring. An SPDX
             # tag has one line.
             begins = has_words and not low.startswith("spdx-")
@@ -153,7 +105,7 @@ class Header:
 
     def _continues(self, text: str) -> bool:
         """Return whether a line belongs to the tag above it."""
-        if self._owner in _SUMMARIES:
+        if self._owner in SUMMARIES:
             return text.startswith(_USAGE_INDENT)
         return self._owner in _OVER_LINES
 
@@ -195,25 +147,20 @@ class Header:
         Tags, usage, licences, directives, the script's own name and headings with nothing below
         them are left out; so is the description, if the prose begins with it.
         """
-        found: list[list[str]] = [[]]
+        paragraphs: list[list[str]] = [[]]
         for kind, text in self._rows:
             if kind == GAP or not text.strip():
-                found.append([])
+                paragraphs.append([])
             elif kind not in (LOCAL, LATE) and not self._is_own_name(text):
-                found[-1].append(text.rstrip())
-        kept = [paragraph for paragraph in found if paragraph]
-        with_text = [
-            paragraph
-            for number, paragraph in enumerate(kept)
-            if not all(map(_is_heading, paragraph))
-            or (number + 1 < len(kept) and not all(map(_is_heading, kept[number + 1])))
-        ]
-        for number, paragraph in enumerate(with_text):
+                paragraphs[-1].append(text.rstrip())
+        paragraphs = _without_empty_headings([lines for lines in paragraphs if lines])
+
+        for number, paragraph in enumerate(paragraphs):
             rest = self._after(description, paragraph)
             if rest is not None:
-                with_text[number : number + 1] = [rest] if rest else []
+                paragraphs[number : number + 1] = [rest] if rest else []
                 break
-        return with_text
+        return paragraphs
 
     def _after(self, sentence: str, paragraph: "list[str]") -> "list[str] | None":
         """Return the lines of a paragraph after its first sentence, or None if it has another."""
@@ -252,9 +199,9 @@ class Header:
             line = self._without_name(text)
             is_text = kind in (COMMENT, DOCSTRING) and not self._is_own_name(text)
             is_example = text.startswith(("    ", "\t"))
-            if is_text and not is_example and _is_prose(line):
+            if is_text and not is_example and is_prose(line):
                 paragraph.append(line)
-            elif paragraph and is_text and _is_heading(line):
+            elif paragraph and is_text and is_heading(line):
                 paragraph.append(line)  # the paragraph introduces a list, or ends with a source
             elif paragraph:
                 sentence = first_sentence(" ".join(paragraph))
@@ -264,170 +211,13 @@ class Header:
         return ""
 
 
-def header_lines(lines: "Sequence[str]") -> "Iterator[tuple[str, str]]":
-    """Yield the kind and text of each line above the first line of code; CODE ends a comment block.
-
-    The last item is CODE if code follows directly. Blocks such as `# /// script` are left out.
-    """
-    in_block = False
-    end = ""  # the delimiter that ends the docstring
-    kind = COMMENT
-    for number, line in enumerate(lines):
-        bare = line.lstrip()
-        start = next((start for start in _DOCSTRINGS if not end and line.startswith(start)), "")
-        if start or end:
-            if start:
-                yield GAP, ""
-            end = end or _DOCSTRINGS[start]
-            inside, closed, _ = line.removeprefix(start).partition(end)
-            text = inside.strip("*") if start == "/*" else inside
-            if end == "*/" and text.lstrip().startswith("*"):
-                text = text.lstrip()[1:]
-            # Blank lines stay inside, so that a licence is one paragraph.
-            yield DOCSTRING, text.removeprefix(" ") if end == "*/" else text
-            end = "" if closed else end
-            continue
-        mark = next((mark for mark in MARKS if bare.startswith(mark)), "")
-        text = bare.removeprefix(mark).removeprefix(" ")
-        if mark and text.startswith(BLOCK_END):
-            in_block = text.strip() != BLOCK_END
-        elif in_block or (number == 0 and line.startswith("#!")) or line.startswith("<?php"):
-            continue
-        elif mark:
-            yield kind, _text_of(bare, mark)
-        elif not bare:
-            yield GAP, ""
-        else:
-            yield CODE, bare
-            if not bare.startswith(_SETTINGS) and not _is_assignment(bare):
-                return
-            kind = LATE
-
-
-def tag_of(text: str) -> "Tag | None":
-    """Return the dialect, name and value of the tag in a line of the header, or None."""
-    bare = text.strip()
-    if bare.startswith("@"):
-        return _at_tag(bare)
-    for word, dialect in _WORDS.items():
-        if bare.startswith(f"{word} "):
-            return _word_tag(dialect, bare[len(word) :].strip())
-    name, colon, value = bare.partition(":")
-    if colon and name.lower() in _SUB_TAGS:
-        return SUB, name.lower(), value.strip()
-    key, equals, value = bare.partition("=")
-    prefix, colon, key = key.partition(":")
-    is_tag = equals and colon and prefix and key and "/" not in key
-    return (prefix, key, value.strip()) if is_tag and " " not in prefix + key else None
-
-
-def _at_tag(bare: str) -> "Tag | None":
-    """Return the tag in `@raycast.title TITLE` or `@option NOTATION`."""
-    name, _, value = bare[1:].replace("\t", " ").partition(" ")
-    prefix, dot, key = name.partition(".")
-    if not prefix.replace("-", "").replace("_", "").isalnum():
-        return None
-    return (prefix, key, value.strip()) if dot else (ARGC, prefix, value.strip())
-
-
-def _word_tag(dialect: str, text: str) -> "Tag | None":
-    """Return the tag in `[MISE] key=value` or `[USAGE] NODE`."""
-    if dialect == USAGE:
-        return USAGE, "", text
-    key, equals, value = text.partition("=")
-    key = key.strip()
-    return (MISE, key, value.strip()) if equals and " " not in key else None
-
-
-def _without_local_comment(rows: "list[tuple[str, str]]") -> "list[tuple[str, str]]":
-    """Return the rows; a comment directly above code, below an empty line, is only read for tags.
-
-    Such a comment explains that code, not the script.
-    """
-    found: list[tuple[str, str]] = []
-    for kind, text in rows:
-        if kind != CODE:
-            found.append((kind, text))
-            continue
-        end = len(found)
-        while end and found[end - 1][0] == GAP:
-            end -= 1
-        start = end
-        while start and found[start - 1][0] == COMMENT:
-            start -= 1
-        block = found[start:end]
-        is_below_gap = start > 0 and found[start - 1][0] == GAP
-        # A comment with empty lines at its top and bottom is the title of the function below it.
-        is_title = len(block) > 1 and not (block[0][1] or block[-1][1]) and _is_function(text)
-        if is_below_gap and (end == len(found) or is_title):
-            found[start:end] = [(LOCAL, line) for _, line in block]
-        found.append((GAP, ""))
-    return found
-
-
-def _is_assignment(code: str) -> bool:
-    """Return whether a line of a shell only assigns a variable: `API_KEY=""`."""
-    name, equals, value = code.partition("=")
-    return equals != "" and name.isidentifier() and not value.startswith(("=", "$(", "`"))
-
-
-def _is_function(code: str) -> bool:
-    return code.startswith("function ") or code.partition("(")[2].startswith(")")
-
-
-def _text_of(comment: str, mark: str) -> str:
-    """Return a comment without its marks, and without the `#` that ends a line of a frame."""
-    text = comment.removeprefix(mark).lstrip(mark[0])
-    if text.startswith("USAGE "):  # with a blank before it, it is a word of prose
-        text = f"[USAGE]{text.removeprefix('USAGE')}"
-    text = text.removeprefix(" ").rstrip()
-    if not text.endswith("#"):
-        return text
-    bare = text.rstrip("#").rstrip("-=*")
-    return bare.rstrip() if bare.endswith("  ") else text
-
-
-def _begins_licence(low: str) -> bool:
-    """Return whether a line in lower case begins a licence: `Copyright 2020 A. Author`."""
-    is_notice = "copyright" in low and any(map(str.isdigit, low))
-    return is_notice or low.startswith(_LICENCE) or any(text in low for text in _LICENCE_TEXTS)
-
-
-def _is_prose(line: str) -> bool:
-    """Return whether a line can be part of the description."""
-    low = line.lower()
-    key, colon, _ = low.partition(":")
-    if low.startswith(_ABOUT_THE_FILE) or f"{key.rstrip()}{colon}" in _ABOUT_THE_FILE:
-        return False
-    if (
-        line.startswith(_REMINDERS)
-        or "do not edit" in low
-        or (line.startswith("<") and line.endswith(">"))
-    ):
-        return False
-    if line.startswith(("$", "- ", "* ", "+ ", "> ", "http")):
-        return False
-    if "://" in line and (low.startswith(_ORIGINS) or " " not in line.strip("<>()*- ")):
-        return False
-    return any(map(str.isalnum, line)) and not _is_heading(line)
-
-
-def _is_heading(line: str) -> bool:
-    """Return whether a line ends in `:` or is one word in capitals."""
-    bare = line.strip(" \t*#=-")
-    return bare.endswith(":") or (bare.isupper() and " " not in bare)
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of a text in one line."""
-    for index, sign in enumerate(text):
-        if sign not in ".!?" or text[index + 1 : index + 2] != " ":
-            continue
-        before = text[:index].rpartition(" ")[2].lstrip("(\"'").lower()
-        if not before:
-            continue
-        after = text[index + 2 : index + 3]
-        is_abbreviation = sign == "." and (before in _ABBREVIATIONS or len(before) == 1)
-        if not is_abbreviation and not after.islower():
-            return text[: index + 1]
-    return text
+def _without_empty_headings(paragraphs: "list[list[str]]") -> "list[list[str]]":
+    """Return the paragraphs without each heading that has no text below it."""
+    kept: list[list[str]] = []
+    has_text_below = False
+    for paragraph in reversed(paragraphs):
+        is_text = not all(map(is_heading, paragraph))
+        if is_text or has_text_below:
+            kept.insert(0, paragraph)
+        has_text_below = is_text
+    return kept

@@ -6,8 +6,8 @@ does not accept is ignored, too. A run loads this module only for a script with 
 """
 
 from host.errors import DefinitionError
+from host.run.header_tags import ARGC, MISE, SUB, USAGE
 from host.run.json_file import parse_json
-from host.run.script_header import ARGC, MISE, SUB, USAGE
 from host.run.words import is_name, is_word
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from host.run.script_header import Tag
+    from host.run.header_tags import Tag
 
 RAYCAST = "raycast"
 OMARCHY = "omarchy"  # PREFIX:key=value, whatever the prefix

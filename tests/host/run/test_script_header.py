@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from host.run.script_header import Header, first_sentence, tag_of
+from host.run.header_prose import first_sentence
+from host.run.header_tags import tag_of
+from host.run.script_header import Header
 
 DESCRIPTIONS = {
     "one sentence over two lines": ("# Copy it\n# soon. It is slow.\n", "Copy it soon."),
