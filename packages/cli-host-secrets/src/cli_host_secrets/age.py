@@ -59,7 +59,8 @@ def _header(path: str) -> bytes:
 
 def _identities(environment: Mapping[str, str]) -> list[str]:
     """Return the key files: those in AGE_IDENTITY_FILE, separated by `:`, or the default ones."""
-    if named := environment.get(_VARIABLE):
-        return [os.path.abspath(path) for path in named.split(":") if path]
+    chosen = environment.get(_VARIABLE)
+    if chosen:
+        return [os.path.abspath(path) for path in chosen.split(":") if path]
     usual = [os.path.join(environment.get("HOME", "/"), path) for path in _USUAL]
     return [path for path in usual if os.path.exists(path)]

@@ -44,31 +44,34 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
         return answer if isinstance(answer, dict) else {}
 
     def read_all(names: Sequence[str]) -> Answers:
-        found: Answers = {}
-        for start in range(0, len(names), _MOST):
-            some = names[start : start + _MOST]
+        if len(names) == 1:
             try:
-                if len(names) == 1:
-                    answer = call("get-secret-value", {"SecretId": names[0]})
-                    found[names[0]] = _text(answer)
-                else:
-                    answer = call("batch-get-secret-value", {"SecretIdList": some})
-                    found |= {name: _one_of(answer, name) for name in some}
+                return {names[0]: _text(call("get-secret-value", {"SecretId": names[0]}))}
             except HostError as failure:
-                found |= dict.fromkeys(some, failure)
-        return found
+                return {names[0]: failure}
+        answers: Answers = {}
+        for start in range(0, len(names), _MOST):
+            batch = names[start : start + _MOST]
+            try:
+                answer = call("batch-get-secret-value", {"SecretIdList": batch})
+            except HostError as failure:
+                answers |= dict.fromkeys(batch, failure)
+            else:
+                answers |= {name: _value_in(answer, name) for name in batch}
+        return answers
 
     return read_all
 
 
-def _one_of(answer: Mapping[str, Any], name: str) -> str | Exception:
-    for one in answer.get("SecretValues", ()):
-        arn = str(one.get("ARN"))
-        if name in (one.get("Name"), arn) or arn.startswith(f"{name}-"):
-            return _text(one)
-    for one in answer.get("Errors", ()):
-        if one.get("SecretId") == name:
-            return HostError(f"{one.get('ErrorCode')}: {one.get('Message')}")
+def _value_in(answer: Mapping[str, Any], name: str) -> str | Exception:
+    """Return the secret called `name` from the answer to a batch, or why it is not in there."""
+    for secret in answer.get("SecretValues", ()):
+        arn = str(secret.get("ARN"))
+        if name in (secret.get("Name"), arn) or arn.startswith(f"{name}-"):
+            return _text(secret)
+    for failure in answer.get("Errors", ()):
+        if failure.get("SecretId") == name:
+            return HostError(f"{failure.get('ErrorCode')}: {failure.get('Message')}")
     return HostError("aws did not return this secret")
 
 

@@ -61,33 +61,45 @@ def _chosen(program: Program, words: tuple[str, ...]) -> list[Command]:
 def checked(program: Program, command: Command) -> Iterator[Finding]:
     """Yield the state of each reference of a command, as a run would resolve them."""
     definition = command.definition
-    files = [item for one in definition.chain for item in one.env_files if _REFERENCE.match(item)]
+    files = [
+        file for level in definition.chain for file in level.env_files if _REFERENCE.match(file)
+    ]
     if not files and not definition.secrets:
         return
+
     failures: dict[tuple[str, str], str] = {}
     ranks: dict[str, float] = {}
-    general = ""
+    general = ""  # a failure that is about no reference
     try:
-        found = program.environment(command.words, secrets=True)
-        ranks = {name: variable.rank for name, variable in found.items()}
+        variables = program.environment(command.words, secrets=True)
+        ranks = {name: variable.rank for name, variable in variables.items()}
     except HostError as failure:
-        for problem in (failure.problem, *failure.others):
-            reference, _, reason = problem.text.partition(": ")
-            failures[problem.key, reference] = reason
-        if not any(key.startswith(("secrets.", "env_files")) for key, _ in failures):
+        failures = _failures(failure)
+        is_about_references = any(key.startswith(("secrets.", "env_files")) for key, _ in failures)
+        if not is_about_references:
             general = str(failure)
-    for item in files:
-        yield _finding(command, "env_files", item, "env_files", failures, general)
+
+    for file in files:
+        yield _finding(command, "env_files", file, "env_files", failures, general)
     for name, reference in definition.secrets.items():
+        key = f"secrets.{name}"
         is_missing = bool(ranks) and name not in ranks and reference.optional
         if is_missing:
-            key = f"secrets.{name}"
             yield _finding(command, name, reference, key, failures, general, is_missing=True)
         elif ranks and ranks.get(name) != _SECRETS:
             reason = "another source sets the variable, so the reference is not resolved"
             yield Finding(command.words, name, reference, "skipped", reason)
         else:
-            yield _finding(command, name, reference, f"secrets.{name}", failures, general)
+            yield _finding(command, name, reference, key, failures, general)
+
+
+def _failures(failure: HostError) -> dict[tuple[str, str], str]:
+    """Return the reason for each failed reference, by the key in the definition and reference."""
+    reasons = {}
+    for problem in (failure.problem, *failure.others):
+        reference, _, reason = problem.text.partition(": ")
+        reasons[problem.key, reference] = reason
+    return reasons
 
 
 def _finding(

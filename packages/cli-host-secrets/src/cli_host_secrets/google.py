@@ -35,12 +35,14 @@ def _reader(environment: Mapping[str, str]) -> Callable[[Sequence[str]], Answers
     """Return the function that reads secrets by their names."""
 
     def read(name: str) -> str:
-        found = _NAME.fullmatch(name)
-        if not found:
+        parts = _NAME.fullmatch(name)
+        if parts is None:
             raise HostError(f"expected {_EXAMPLE}")
-        project, secret, version = found.groups()
+        project, secret, version = parts.groups()
         words = ["gcloud", "--quiet", "secrets", "versions", "access", version or "latest"]
-        words += [f"--secret={secret}", *([f"--project={project}"] if project else [])]
+        words.append(f"--secret={secret}")
+        if project:
+            words.append(f"--project={project}")
         return without_line_end(output(words, environment))
 
     return lambda names: each(names, read)

@@ -17,7 +17,7 @@ _SPECIAL = re.compile(r'[{}$"`\\\x00-\x1f\x7f]')
 
 def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answers:
     """Read all values with one `op inject` template, in which a random word separates them."""
-    usable = [one for one in references if _REFERENCE.fullmatch(one) and not _SPECIAL.search(one)]
+    usable = list(filter(_is_usable, references))
     expected = HostError('expected op://VAULT/ITEM/FIELD without any of {}$"`\\')
     answers: Answers = dict.fromkeys(set(references) - set(usable), expected)
     if not usable:
@@ -25,11 +25,13 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
 
     def retry(printed: str) -> list[str]:
         """Return a command that fails for the same reason."""
-        failing = [one for one in usable if one in printed] if len(usable) > 1 else usable
+        if len(usable) == 1:
+            return ["op", "read", usable[0]]
+        failing = [reference for reference in usable if reference in printed]
         return ["op", "read", max(failing, key=len)] if failing else ["op", "whoami"]
 
     mark = f"<{secrets.token_hex(16)}>"
-    template = mark + "".join(f"{{{{ {one} }}}}{mark}" for one in usable)
+    template = mark + "".join(f"{{{{ {reference} }}}}{mark}" for reference in usable)
     try:
         parts = output(["op", "inject"], environment, stdin=template, retry=retry).split(mark)
     except HostError as failure:
@@ -37,3 +39,7 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     if len(parts) != len(usable) + 2:
         return answers | dict.fromkeys(usable, HostError("op inject did not return the values"))
     return answers | dict(zip(usable, parts[1:-1], strict=True))
+
+
+def _is_usable(reference: str) -> bool:
+    return _REFERENCE.fullmatch(reference) is not None and _SPECIAL.search(reference) is None

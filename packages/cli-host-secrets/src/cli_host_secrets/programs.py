@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
 from collections.abc import Callable, Mapping, Sequence
 
-from host import HostError
+from host import Ending, HostError, supervise
 
+_SECONDS = 3600.0
+_MOST = 1 << 24  # bytes that a program may print
 _LONGEST = 300  # maximum number of characters shown of a failing program's output
 _SITES = {
     "age": "https://age-encryption.org",
@@ -36,29 +37,47 @@ def output(
     to suggest, given the program's stderr; by default, it is `words`.
     """
     program = words[0]
-    attended = os.isatty(2)
+    is_attended = os.isatty(2)
     try:
-        done = subprocess.run(
+        # The program stays in this process's session: it may prompt on the terminal, and it ends
+        # with this process, which cli-host ends at its own limit (CLI_SECRETS_TIMEOUT).
+        ended = supervise(
             words,
-            env=environment,
-            input=None if stdin is None else stdin.encode("utf-8", "surrogateescape"),
-            stdout=subprocess.PIPE,
-            stderr=None if attended else subprocess.PIPE,
-            check=False,
+            environment,
+            _SECONDS,
+            most=_MOST,
+            given=None if stdin is None else stdin.encode("utf-8", "surrogateescape"),
+            stderr="show" if is_attended else "return",
+            own_session=False,
+            keeps_background=True,  # gpg-agent, for example
         )
     except FileNotFoundError:
         raise HostError(f"{program} is not on PATH; install it: {_SITES[program]}") from None
     except OSError as failure:
         raise HostError(f"{program} cannot be started: {failure.strerror}") from None
-    if done.returncode:
-        ending = done.returncode
-        how = f"ended with status {ending}" if ending > 0 else f"was killed by signal {-ending}"
-        printed = (done.stderr or b"").decode(errors="replace")
-        text = _short(printed)
-        # Run on a terminal, the suggested command lets the user unlock a key or sign in.
-        suggested = shlex.join(retry(printed) if retry else words)
-        raise HostError(f"{program} {how}{text and ': '}{text}; try: {suggested}")
-    return done.stdout.decode("utf-8", "surrogateescape")
+    if ended.limit:
+        raise HostError(f"{program} {ended.why}")
+    if ended.status:
+        raise HostError(_failure(words, ended, retry))
+    return ended.stdout.decode("utf-8", "surrogateescape")
+
+
+def _failure(
+    words: Sequence[str], ended: Ending, retry: Callable[[str], Sequence[str]] | None
+) -> str:
+    """Return how a program failed, what it printed, and a command to try.
+
+    Run on a terminal, that command lets the user unlock a key or sign in.
+    """
+    how = f"ended with status {ended.status}"
+    if ended.status < 0:
+        how = f"was killed by signal {-ended.status}"
+    printed = ended.stderr.decode(errors="replace")
+    text = _short(printed)
+    if text:
+        how = f"{how}: {text}"
+    suggested = shlex.join(retry(printed) if retry else words)
+    return f"{words[0]} {how}; try: {suggested}"
 
 
 def without_line_end(text: str) -> str:
@@ -68,6 +87,7 @@ def without_line_end(text: str) -> str:
 
 def _short(text: str) -> str:
     """Return the text on one line; a long text is shortened in the middle."""
-    line = " ".join("".join(one if one.isprintable() else " " for one in text).split())
+    printable = "".join(sign if sign.isprintable() else " " for sign in text)
+    line = " ".join(printable.split())
     half = _LONGEST // 2
     return line if len(line) <= _LONGEST else f"{line[:half]} … {line[-half:]}"

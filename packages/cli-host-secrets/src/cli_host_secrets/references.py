@@ -24,10 +24,12 @@ def split(reference: str, example: str, *, field: bool = False) -> tuple[str, st
     A name that begins with `-` is refused, because programs would treat it as an option. If
     `field` is true, a reference without a field is refused.
     """
-    name, _, wanted = reference.partition(":")[2].removeprefix("//").partition("#")
-    if not name or name[0] == "-" or not name.isprintable() or (field and not wanted):
+    _, _, rest = reference.partition(":")
+    name, _, part = rest.removeprefix("//").partition("#")
+    is_usable = name != "" and not name.startswith("-") and name.isprintable()
+    if not is_usable or (field and not part):
         raise HostError(f"expected {example}")
-    return name, wanted
+    return name, part
 
 
 def text_of(value: Any, field: str) -> str:
@@ -108,22 +110,24 @@ def pick_each(
     passed to `split`.
     """
     answers: dict[str, _Value | Exception] = {}
-    wanted = {}
-    for one in references:
+    parts = {}  # the name and the field of each valid reference
+    for reference in references:
         try:
-            wanted[one] = split(one, example, field=field)
+            parts[reference] = split(reference, example, field=field)
         except HostError as failure:
-            answers[one] = failure
-    texts = read_all(list(dict.fromkeys(name for name, _ in wanted.values())))
+            answers[reference] = failure
+
+    names = dict.fromkeys(name for name, _ in parts.values())
+    texts = read_all(list(names))
 
     def part(reference: str) -> _Value:
-        name, field = wanted[reference]
+        name, field = parts[reference]
         text = texts[name]
         if isinstance(text, Exception):
             raise text
         return pick(text, field)
 
-    return answers | each(wanted, part)
+    return answers | each(parts, part)
 
 
 def json_field(text: str, field: str) -> str:

@@ -41,8 +41,8 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
     def text_itself(text: str, _: str) -> str:
         return without_line_end(text)
 
-    keyed = [one for one in references if "#" in one]
-    others = [one for one in references if "#" not in one]
+    keyed = [reference for reference in references if "#" in reference]
+    others = [reference for reference in references if "#" not in reference]
     return {
         **pick_each(keyed, _EXAMPLE, lambda names: each(names, as_json, 1), key_of, field=True),
         **pick_each(others, _EXAMPLE, lambda names: each(names, whole, 1), text_itself),
@@ -84,7 +84,8 @@ def _without_sections(document: Any) -> Any:
 
 
 def _call(path: str, form: str, more: Sequence[str]) -> list[str]:
-    return ["sops", "--decrypt", *(["--input-type", form] if form else []), *more, path]
+    input_type = ["--input-type", form] if form else []
+    return ["sops", "--decrypt", *input_type, *more, path]
 
 
 def _path_and_format(name: str) -> tuple[str, str]:

@@ -33,13 +33,13 @@ def resolve(references: Sequence[str], environment: Mapping[str, str]) -> Answer
         if not service or not user:
             raise HostError(f"expected {_EXAMPLE}")
         try:
-            found = keyring.get_password(service, user)
+            password = keyring.get_password(service, user)
         except keyring.errors.KeyringError as failure:
             raise HostError(" ".join(str(failure).split()) or type(failure).__name__) from None
-        if found is None:
+        if password is None:
             setting = shlex.join(["keyring", "set", service, user])
             raise HostError(f"the keyring has no such entry; try: {setting}")
-        return str(found)
+        return str(password)
 
     return each(references, read, at_once=1)
 
