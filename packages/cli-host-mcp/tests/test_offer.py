@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cli_host_mcp.arguments import schema_of
 from cli_host_mcp.choice import Choice, all_commands
 from cli_host_mcp.offer import Call, Offer, UnknownToolError
 from cli_host_mcp.problem import CallError
-from conftest import ESCAPED, FORGED, Cli
+from conftest import ESCAPED, FORGED, Cli, made
 from host import HostError, Program
 
 
@@ -227,3 +229,13 @@ def test_programs_that_a_command_requires_are_shown(cli: Cli, offer: Any) -> Non
     cli.command("needs jq", "true\n", requires=["jq>=1.6", "tar"])
     [tool] = [one for one in offer("never").tools() if one["name"] == "needs__jq"]
     assert tool["description"].endswith("| Requires: jq>=1.6, tar")
+
+
+def test_words_that_a_comment_describes(tmp_path: Path) -> None:
+    made_cli = made(tmp_path)
+    script = made_cli.root / "commands/logs"
+    script.write_text("#!/bin/sh\n# @arg app! Which app\n# @option -n <LINES>\necho\n")
+    script.chmod(0o755)
+    definition = Program.at(made_cli.root).find(("logs",)).definition
+    described = schema_of(definition)["properties"]["words"]["description"]
+    assert described.endswith("as on a command line: <app> [-n LINES]")

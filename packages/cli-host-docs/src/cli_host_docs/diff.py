@@ -103,6 +103,7 @@ def _check_out(root: str, ref: str, folder: str) -> None:
     packed = _git(root, ref, "archive", "--format=tar", commit.decode().strip())
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="tar")
+    os.makedirs(os.path.join(folder, "commands"), exist_ok=True)  # git has no empty folders
 
 
 def _git(root: str, ref: str, *arguments: str) -> bytes:

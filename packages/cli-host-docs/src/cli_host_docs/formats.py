@@ -32,10 +32,12 @@ _STYLE = (
 
 def markdown_text(text: str) -> str:
     """Escape text for Markdown (CommonMark, GFM)."""
-    return _SPECIAL.sub(
-        lambda found: (found[2] or "") + "\\" + (found[1] or found[3] or found[4]),
-        printable(text).strip(),
-    )
+    return _SPECIAL.sub(_with_backslash, printable(text).strip())
+
+
+def _with_backslash(match: re.Match[str]) -> str:
+    special = match[1] or match[3] or match[4]
+    return f"{match[2] or ''}\\{special}"
 
 
 def markdown_code(text: str) -> str:
@@ -93,8 +95,8 @@ def _html(page: Page) -> str:
 
 
 def _html_block(block: Block) -> str:
-    def text(one: str) -> str:
-        return html.escape(printable(one))
+    def text(raw: str) -> str:
+        return html.escape(printable(raw))
 
     match block:
         case Heading(level, heading):

@@ -105,7 +105,8 @@ def skill_files(program: str, commands: Sequence[Command]) -> dict[str, str]:
             [_MADE, "", f"# {markdown_text(title)}", "", markdown_blocks(_lists(program, below))]
         )
         words = ", ".join(sorted({command.words[-1] for command in below}))
-        rows.append((name, f"{len(below)} commands of {title}: {words[:_LONGEST_WORDS]}"))
+        number = "1 command" if len(below) == 1 else f"{len(below)} commands"
+        rows.append((name, f"{number} of {title}: {words[:_LONGEST_WORDS]}"))
     index: list[Block] = [
         Heading(2, "Commands"),
         Paragraph("Each file lists the commands of one category. Read it before you use one."),

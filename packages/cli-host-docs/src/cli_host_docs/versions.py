@@ -30,11 +30,11 @@ def _accepts(constraints: str, version: list[int]) -> bool:
 
 def _constraints(text: str) -> list[tuple[str, list[int]]]:
     """Return each constraint as its operator and the numbers of its version."""
-    found = []
+    constraints = []
     for constraint in filter(None, text.split(",")):
         operator = "".join(takewhile("<>=".__contains__, constraint))
         numbers = [int(part) for part in constraint[len(operator) :].split(".")]
         while numbers and not numbers[-1]:  # 1.6 and 1.6.0 are the same version
             numbers.pop()
-        found.append((operator, numbers))
-    return found
+        constraints.append((operator, numbers))
+    return constraints

@@ -18,16 +18,21 @@ def schema_of(definition: Definition) -> dict[str, Any]:
     """Return the JSON Schema of the input object for a call of the command."""
     arguments = offered_arguments(definition)
     if takes_words(definition):
-        words = {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The command's arguments, one string each, as on a command line",
-        }
-        return object_of({WORDS: words}, [])
+        return object_of({WORDS: _words_property(definition)}, [])
     properties = {}
     for argument in arguments:
         properties[key_of(argument)] = _property(argument, _words_of_value(definition, argument))
-    return object_of(properties, [key_of(one) for one in arguments if _is_required(one)])
+    required = [key_of(argument) for argument in arguments if _is_required(argument)]
+    return object_of(properties, required)
+
+
+def _words_property(definition: Definition) -> dict[str, Any]:
+    """Return the schema of the words; a script's comment may describe them, without any check."""
+    description = "The command's arguments, one string each, as on a command line"
+    usage = " ".join(argument.usage for argument in definition.shown_args) or definition.words
+    if usage:
+        description = f"{description}: {printable(usage)}"
+    return {"type": "array", "items": {"type": "string"}, "description": description}
 
 
 def offered_arguments(definition: Definition) -> Sequence[Any]:
@@ -65,7 +70,7 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     click command, `--` ends the options.
     """
     arguments = offered_arguments(definition)
-    known = [WORDS] if takes_words(definition) else [key_of(one) for one in arguments]
+    known = [WORDS] if takes_words(definition) else list(map(key_of, arguments))
     for key in given:
         if key not in known:
             near = closest(key, known)
@@ -73,8 +78,8 @@ def words_of(definition: Definition, given: Mapping[str, Any]) -> list[str]:
     present = {key: value for key, value in given.items() if value is not None}
     if takes_words(definition):
         return [_text(WORDS, word) for word in _list(WORDS, present.get(WORDS, []))]
-    needed = filter(_is_required, arguments)
-    missing = [key_of(one) for one in needed if not _has(present, one)]
+    required = filter(_is_required, arguments)
+    missing = [key_of(argument) for argument in required if not _has(present, argument)]
     if missing and not definition.parser:  # click itself finds out, also from other variables
         raise CallError(f"missing arguments: {', '.join(missing)}")
     options = _options(definition, arguments, present)
@@ -94,34 +99,43 @@ def object_of(properties: dict[str, Any], required: list[str]) -> dict[str, Any]
 def _property(argument: Any, count: int) -> dict[str, Any]:
     """Return the schema of an argument; an option whose value has several words is an array."""
     description = ", ".join(filter(None, [argument.description, *_remarks(argument)]))
-    if argument.flag:
-        found: dict[str, Any] = {"type": "boolean"}
-    elif choices := [text for text in argument.choices if text]:
-        # Some clients refuse a whole server whose schema has an empty choice.
-        found = {"type": "string", "enum": choices}
-    else:
-        found = {"type": argument.type if argument.type in ("integer", "number") else "string"}
-    if argument.pattern:
-        found["pattern"] = f"^(?:{argument.pattern})$"
+    schema = _value_schema(argument)
     if count > 1:
-        found = {"type": "array", "items": found, "minItems": count, "maxItems": count}
+        schema = {"type": "array", "items": schema, "minItems": count, "maxItems": count}
     if argument.repeats:
-        found = {"type": "array", "items": found}
+        schema = {"type": "array", "items": schema}
         if argument.required:
-            found["minItems"] = 1
+            schema["minItems"] = 1
     if description:
-        found["description"] = printable(description)
-    if argument.default is not None and ("enum" not in found or argument.default):
-        default = _default(found["type"], argument.default)
+        schema["description"] = printable(description)
+    if argument.default is not None and ("enum" not in schema or argument.default):
+        default = _default(schema["type"], argument.default)
         # A click command may show any text as its default, several values in one text, too.
         if default is not None and count == 1:
-            found["default"] = default
-    return found
+            schema["default"] = default
+    return schema
+
+
+def _value_schema(argument: Any) -> dict[str, Any]:
+    """Return the schema of one value of an argument."""
+    # Some clients refuse a whole server whose schema has an empty choice.
+    choices = [text for text in argument.choices if text]
+    if argument.flag:
+        schema: dict[str, Any] = {"type": "boolean"}
+    elif choices:
+        schema = {"type": "string", "enum": choices}
+    elif argument.type in ("integer", "number"):
+        schema = {"type": argument.type}
+    else:
+        schema = {"type": "string"}
+    if argument.pattern:
+        schema["pattern"] = f"^(?:{argument.pattern})$"
+    return schema
 
 
 def _remarks(argument: Any) -> list[str]:
     """Return the constraints of an argument that the schema cannot express."""
-    conflicts = [one.removeprefix("--").removesuffix("...") for one in argument.conflicts]
+    conflicts = [name.removeprefix("--").removesuffix("...") for name in argument.conflicts]
     remarks = {
         _THERE.get(argument.type, ""): True,
         "secret": argument.secret,
@@ -153,18 +167,26 @@ def _options(
     definition: Definition, arguments: Sequence[Any], present: Mapping[str, Any]
 ) -> list[str]:
     words = []
-    for one in arguments:
-        value = present.get(key_of(one))
-        if not one.option or value is None:
+    for argument in arguments:
+        key = key_of(argument)
+        value = present.get(key)
+        if not argument.option or value is None:
             continue
-        for item in _list(key_of(one), value) if one.repeats else [value]:
-            if one.flag:
-                if not isinstance(item, bool):
-                    raise CallError(f"{key_of(one)}: expected true or false")
-                words += [one.name] if item else [one.negation] if one.negatable else []
-                continue
-            words += _option(one, item, _words_of_value(definition, one))
+        items = _list(key, value) if argument.repeats else [value]
+        for item in items:
+            if argument.flag:
+                words += _flag(argument, item)
+            else:
+                words += _option(argument, item, _words_of_value(definition, argument))
     return words
+
+
+def _flag(argument: Any, value: Any) -> list[str]:
+    if not isinstance(value, bool):
+        raise CallError(f"{key_of(argument)}: expected true or false")
+    if value:
+        return [argument.name]
+    return [argument.negation] if argument.negatable else []
 
 
 def _option(argument: Any, value: Any, count: int) -> list[str]:
@@ -192,21 +214,24 @@ def _positionals(
     """
     words: list[str] = []
     skipped: list[Any] = []
-    for one in (one for one in arguments if not one.option):
-        if not _has(present, one):
-            skipped.append(one)
+    for argument in arguments:
+        if argument.option:
             continue
+        if not _has(present, argument):
+            skipped.append(argument)
+            continue
+        key = key_of(argument)
         for before in skipped:
             text = os.environ.get(before.env, before.default)
             if text is None:
-                raise CallError(f"{key_of(one)} cannot be given without {key_of(before)}")
+                raise CallError(f"{key} cannot be given without {key_of(before)}")
             words.append(text)
         skipped = []
-        value = present[key_of(one)]
-        for item in _list(key_of(one), value) if one.repeats else [value]:
-            text = _text(key_of(one), item)
+        items = _list(key, present[key]) if argument.repeats else [present[key]]
+        for item in items:
+            text = _text(key, item)
             if text.startswith("-") and definition.parser != "click":
-                raise CallError(f"{key_of(one)}: a value must not begin with -; found {text[:60]}")
+                raise CallError(f"{key}: a value must not begin with -; found {text[:60]}")
             words.append(text)
     return words
 

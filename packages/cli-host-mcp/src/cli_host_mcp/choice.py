@@ -55,23 +55,25 @@ class Choice:
         return "/".join(command.words) in self.patterns
 
     def served(self, commands: Iterable[Command]) -> list[Command]:
-        return [one for one in commands if not self.refusal(one)]
+        return [command for command in commands if not self.refusal(command)]
 
     def check(self, commands: Sequence[Command]) -> None:
         """Raise ChoiceError if a pattern matches no command.
 
         With --read-only, also raise it if a pattern names a command that starts other commands.
         """
-        for one in commands:
-            if self.read_only and one.definition.starts_commands and self._names(one):
-                name = "/".join(one.words)
+        for command in commands:
+            if self.read_only and command.definition.starts_commands and self._names(command):
+                name = "/".join(command.words)
                 raise ChoiceError(f"{name} starts other commands, so --read-only refuses it")
         for pattern in (*self.patterns, *self.left_out):
-            if not any(_matches(one.words, (pattern,)) for one in commands):
-                if pattern.split("/")[0] == "self":
-                    raise ChoiceError(f"{pattern}: commands of `self` are never offered")
-                names = {"/".join(one.words[:end]) for one in commands for end in (1, None)}
-                raise ChoiceError(f"{pattern} matches no command{closest(pattern, names)}")
+            if any(_matches(command.words, (pattern,)) for command in commands):
+                continue
+            if pattern.split("/")[0] == "self":
+                raise ChoiceError(f"{pattern}: commands of `self` are never offered")
+            names = {"/".join(command.words) for command in commands}
+            names |= {command.words[0] for command in commands}
+            raise ChoiceError(f"{pattern} matches no command{closest(pattern, names)}")
 
 
 def all_commands(program: Program) -> tuple[Command, ...]:
@@ -113,13 +115,14 @@ def choice_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def choice_of(given: Mapping[str, Any]) -> Choice:
     """Return the choice that the parsed options of a command describe."""
-    patterns, left_out = _joined(given["patterns"]), _joined(given["left_out"])
+    patterns = _joined(given["patterns"])
+    left_out = _joined(given["left_out"])
     return Choice(patterns, left_out, given["read_only"], given["allow_sudo"])
 
 
 def _joined(patterns: Iterable[str]) -> tuple[str, ...]:
     """Return the patterns with `/` between words; users may type spaces instead."""
-    return tuple("/".join(one.replace("/", " ").split()) for one in patterns)
+    return tuple("/".join(pattern.replace("/", " ").split()) for pattern in patterns)
 
 
 def _refused_by_project(command: Command) -> str:

@@ -68,12 +68,13 @@ class Client:
         """Return the words of an entry's command line, or [] if it has another form."""
         if not isinstance(entry, dict):
             return []
-        command, words = entry.get("command"), entry.get("args")
+        command = entry.get("command")
         if self.one_list:
-            command, words = "", command
+            return [str(word) for word in command] if isinstance(command, list) else []
+        words = entry.get("args")
         if not isinstance(command, str) or not isinstance(words, list):
             return []
-        return [str(word) for word in (*([] if self.one_list else [command]), *words)]
+        return [command, *map(str, words)]
 
 
 _LIBRARY = "~/Library/Application Support"
@@ -122,13 +123,12 @@ def chosen(names: Sequence[str], environ: Mapping[str, str]) -> list[Client]:
         if name not in CLIENTS:
             known = ", ".join(CLIENTS)
             raise ChoiceError(f"--client {name}: unknown{closest(name, CLIENTS)}; known: {known}")
-    found = [CLIENTS[name] for name in dict.fromkeys(names)]
-    if not names:
-        by_path: dict[str, Client] = {}  # in the home directory, two clients may have one file
-        for client in CLIENTS.values():
-            if client.is_here(environ):
-                by_path.setdefault(client.path(environ), client)
-        found = [*by_path.values()]
-    if not found:
+    if names:
+        return [CLIENTS[name] for name in dict.fromkeys(names)]
+    by_path: dict[str, Client] = {}  # in the home directory, two clients may have one file
+    for client in CLIENTS.values():
+        if client.is_here(environ):
+            by_path.setdefault(client.path(environ), client)
+    if not by_path:
         raise ChoiceError(f"no assistant was found; name one: --client {'|'.join(CLIENTS)}")
-    return found
+    return [*by_path.values()]

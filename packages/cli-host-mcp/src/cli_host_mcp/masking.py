@@ -18,22 +18,36 @@ def secrets_of(variables: Mapping[str, Variable], declared: Collection[str] = ()
     `declared` holds the names of variables that the command's definition marks as secret. The lines
     of a multi-line value are also returned one by one, because a program may print only one.
     """
-    found: set[str] = set()
-    for name, one in variables.items():
-        shown = masked({name: one}, {}, declared)[name]
-        for full, rest in zip((one, *one.shadows), (shown, *shown.shadows), strict=True):
+    secrets: set[str] = set()
+    for name, variable in variables.items():
+        shown = masked({name: variable}, {}, declared)[name]
+        originals = [variable, *variable.shadows]
+        for original, rest in zip(originals, [shown, *shown.shadows], strict=True):
             if rest.value == MASK:
-                lines = [one for one in full.value.splitlines() if len(one) >= _SHORTEST_LINE]
-                found.update([full.value, full.value.strip(), *lines])
-                found.update(map(_in_json, [full.value, full.value.strip()]))
-                found.add(_in_json(full.value, ensure_ascii=False))
-            elif rest.value != full.value:
-                words, shown_words = full.value.split(), rest.value.split()
-                if len(words) != len(shown_words):  # the password contains whitespace
-                    words, shown_words = [full.value], [rest.value]
-                for pair in zip(words, shown_words, strict=True):
-                    found.update(_taken(*pair))
-    return set(filter(is_hidden_everywhere, found))
+                secrets |= _forms(original.value)
+            elif rest.value != original.value:
+                secrets |= _parts(original.value, rest.value)
+    return set(filter(is_hidden_everywhere, secrets))
+
+
+def _forms(value: str) -> set[str]:
+    """Return the texts in which a program may print a secret value."""
+    lines = [line for line in value.splitlines() if len(line) >= _SHORTEST_LINE]
+    in_json = [_in_json(value), _in_json(value.strip()), _in_json(value, ensure_ascii=False)]
+    return {value, value.strip(), *lines, *in_json}
+
+
+def _parts(value: str, shown: str) -> set[str]:
+    """Return the secret parts of a value, such as the password of a URL; `shown` is its mask."""
+    words = value.split()
+    shown_words = shown.split()
+    if len(words) != len(shown_words):  # the password contains whitespace
+        words = [value]
+        shown_words = [shown]
+    parts: set[str] = set()
+    for word, shown_word in zip(words, shown_words, strict=True):
+        parts.update(_taken(word, shown_word))
+    return parts
 
 
 def _in_json(value: str, *, ensure_ascii: bool = True) -> str:
@@ -48,21 +62,25 @@ def _taken(word: str, shown: str) -> Iterator[str]:
     password is yielded as `//user@`, because the bare name may also occur in other texts.
     """
     kept = shown.split("…")
-    found = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
-    if not found:  # `masked` replaces an ssh password with nothing, not with `…`
+    match = re.fullmatch("(.*?)".join(map(re.escape, kept)), word)
+    if match is None:  # `masked` replaces an ssh password with nothing, not with `…`
         yield from {*re.split("[:@]", word)} - {*re.split("[:@]", shown)}
         return
-    for gap, behind in zip(found.groups(), kept[1:], strict=True):
+    for gap, behind in zip(match.groups(), kept[1:], strict=True):
         user, colon, password = gap.partition(":")
-        is_address = behind.startswith("@")
-        yield (password if colon else f"//{user}@") if is_address else gap
+        if not behind.startswith("@"):
+            yield gap
+        elif colon:
+            yield password
+        else:
+            yield f"//{user}@"
 
 
 class Mask:
     """Masks secrets in a stream, even if a secret arrives in several pieces."""
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        raw = {one.encode("utf-8", "surrogateescape") for one in secrets}
+        raw = {secret.encode("utf-8", "surrogateescape") for secret in secrets}
         self._secrets = sorted(raw, key=len, reverse=True)
         self._pattern = re.compile(b"|".join(map(re.escape, self._secrets)) or b"(?!)")
         self._rest = b""
@@ -89,11 +107,11 @@ class Mask:
         """Mask `data` up to index `sure` or the end of a secret that spans it; buffer the rest."""
         parts = []
         position = 0
-        for found in self._pattern.finditer(data):
-            if found.start() >= sure:
+        for match in self._pattern.finditer(data):
+            if match.start() >= sure:
                 break
-            parts += [data[position : found.start()], MASK.encode()]
-            position = found.end()
+            parts += [data[position : match.start()], MASK.encode()]
+            position = match.end()
         end = max(position, sure)
         self._rest = data[end:]
         return b"".join([*parts, data[position:end]])

@@ -73,9 +73,9 @@ class Lines:
 
     def taken(self) -> list[tuple[int, str]]:
         """Remove and return the waiting lines, each with its sequence number."""
-        found = list(self._waiting)
+        lines = list(self._waiting)
         self._waiting.clear()
-        return found
+        return lines
 
 
 def shown(data: bytes) -> str:

@@ -42,13 +42,15 @@ class Processes:
 
     def strays(self) -> list[int]:
         """Return the IDs of all processes that carry `mark`, in any group, or [] without /proc."""
-        wanted = f"{VARIABLE}={self.mark}".encode()
+        if not self.mark:
+            return []
+        marking = f"{VARIABLE}={self.mark}".encode()
         try:
-            entries = os.listdir("/proc") if self.mark else []
+            entries = os.listdir("/proc")
         except OSError:
             return []
-        numbers = filter(str.isdigit, entries)
-        return [int(one) for one in numbers if wanted in _environment(one)]
+        processes = filter(str.isdigit, entries)
+        return [int(process) for process in processes if marking in _environment(process)]
 
     def _group_is_there(self) -> bool:
         if not self.group:

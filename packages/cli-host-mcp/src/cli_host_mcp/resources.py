@@ -6,6 +6,7 @@ All of it is about the offered commands only, as the tools are.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,15 +78,16 @@ class Resources:
         """Return a resource. Raises CallError if there is none with this address."""
         kind, _, rest = uri.removeprefix(f"{self._scheme}://").partition("/")
         parts = [unquote(part) for part in rest.split("/")] if rest else []
-        if uri.startswith(f"{self._scheme}://"):
-            if kind == "commands" and not parts:
-                return Content(self._commands(), _JSON)
-            if kind == "help" and parts:
-                return Content(self._help(self._found(" ".join(parts))), _TEXT)
-            if kind == "candidates" and len(parts) > 1:
-                *words, argument, value = parts
-                names = self._values({"words": " ".join(words), "argument": argument}, value)
-                return Content(json.dumps(names, ensure_ascii=False), _JSON)
+        if not uri.startswith(f"{self._scheme}://"):
+            kind = ""
+        if kind == "commands" and not parts:
+            return Content(self._commands(), _JSON)
+        if kind == "help" and parts:
+            return Content(self._help(self._command(" ".join(parts))), _TEXT)
+        if kind == "candidates" and len(parts) > 1:
+            *words, argument, value = parts
+            names = self._values({"words": " ".join(words), "argument": argument}, value)
+            return Content(json.dumps(names, ensure_ascii=False), _JSON)
         raise CallError(f"there is no resource {printable(uri[:200])}")
 
     def completed(self, name: str, value: str, others: Mapping[str, str]) -> list[str]:
@@ -94,20 +96,20 @@ class Resources:
             words = ["/".join(command.words) for command in self._offer.commands()]
             return [word for word in words if word.startswith(value)]
         if name == "argument":
-            command = self._found(others.get("words", ""))
+            command = self._command(others.get("words", ""))
             keys = [key_of(argument) for argument in offered_arguments(command.definition)]
             return [key for key in keys if key.startswith(value)]
         if name == "value":
             return self._values(others, value)
         return []
 
-    def _found(self, words: str) -> Command:
+    def _command(self, words: str) -> Command:
         """Return the offered command with these words; raises CallError."""
-        wanted = words.replace("/", " ").split()
+        path = tuple(words.replace("/", " ").split())
         commands = {command.words: command for command in self._offer.commands()}
-        command = commands.get(tuple(wanted))
+        command = commands.get(path)
         if command is None:
-            near = closest(" ".join(wanted), map(" ".join, commands))
+            near = closest(" ".join(path), map(" ".join, commands))
             raise CallError(f"unknown command {printable(words[:100])}{near}")
         return command
 
@@ -142,7 +144,7 @@ class Resources:
         return escaped(done.stdout.decode("utf-8", "replace"))
 
     def _values(self, others: Mapping[str, str], value: str) -> list[str]:
-        command = self._found(others.get("words", ""))
+        command = self._command(others.get("words", ""))
         offered = offered_arguments(command.definition)
         arguments = {key_of(argument): argument for argument in offered}
         argument = arguments.get(others.get("argument", ""))
@@ -151,8 +153,8 @@ class Resources:
         if argument.option:
             before = [argument.name]
         else:
-            positional = [key for key, one in arguments.items() if not one.option]
-            earlier = positional[: positional.index(key_of(argument))]
+            positionals = [key for key, other in arguments.items() if not other.option]
+            earlier = positionals[: positionals.index(key_of(argument))]
             before = [others.get(key) or "-" for key in earlier]
         candidates = Program.current().candidates([*command.words, *before], value)
         return [word for word, _ in candidates]
@@ -165,5 +167,5 @@ def limited(values: list[str]) -> tuple[list[str], int]:
 
 def scheme_of(program: str) -> str:
     """Return the scheme of the resources' addresses: the program's name in legal characters."""
-    name = "".join(one if one.isalnum() and one.isascii() else "-" for one in program.lower())
+    name = re.sub("[^a-z0-9]", "-", program.lower())
     return name if name[:1].isalpha() else f"cli-{name}"

@@ -221,14 +221,14 @@ def _parsed(report: bytes) -> dict[str, Variable]:
     Values without a name came from references to secrets. They are secret, whatever the names of
     their variables.
     """
-    found: dict[str, Variable] = {}
+    variables: dict[str, Variable] = {}
     for pair in report.removesuffix(_REPORT_END).split(b"\0"):
         name, _, value = pair.decode("utf-8", "surrogateescape").partition("=")
-        one = Variable(name, value, "", 1, secret=not name)
-        winner = found.setdefault(name, one)
+        variable = Variable(name, value, "", 1, secret=not name)
+        winner = variables.setdefault(name, variable)
         if winner.value != value:
-            found[name] = winner.replaced(shadows=(*winner.shadows, one))
-    return found
+            variables[name] = winner.replaced(shadows=(*winner.shadows, variable))
+    return variables
 
 
 async def end(processes: Processes) -> None:

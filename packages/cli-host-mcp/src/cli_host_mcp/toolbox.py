@@ -67,8 +67,9 @@ def tool_of(command: Command, program: str) -> dict[str, Any]:
     if definition.requires:
         texts.append(f"Requires: {', '.join(map(str, definition.requires))}")
     for example in definition.examples:
-        purpose = example.get("description")
-        texts.append(f"Example: {example['command']}" + (f" ({purpose})" if purpose else ""))
+        purpose = example["description"]
+        text = f"Example: {example['command']}"
+        texts.append(f"{text} ({purpose})" if purpose else text)
     tool: dict[str, Any] = {
         "name": tool_name(command.words, program),
         "title": printable(definition.name),
@@ -79,7 +80,8 @@ def tool_of(command: Command, program: str) -> dict[str, Any]:
             "destructiveHint": effects == "destroy",
         },
     }
-    if schema := schema_of_output(definition):
+    schema = schema_of_output(definition)
+    if schema:
         tool["outputSchema"] = schema
     return tool
 
@@ -118,29 +120,35 @@ def searches(form: str, count: int) -> bool:
 
 def find(commands: Sequence[Command], query: str) -> str:
     """Return the commands that match a query best, one per line; without a query, an overview."""
-    wanted = query.lower().split()
-    if not wanted and len(commands) > _MOST_FOUND:
-        counts = Counter(one.words[0] for one in commands)
+    searched = query.lower().split()
+    if not searched and len(commands) > _MOST_FOUND:
+        counts = Counter(command.words[0] for command in commands)
         return "\n".join(f"{top} (commands: {count})" for top, count in sorted(counts.items()))
-    scored = [(_score(one, wanted), one) for one in commands]
-    most = max((score for score, _ in scored), default=0)
-    if wanted and not most:
+    scores = {command.words: _score(command, searched) for command in commands}
+    fitting = [command for command in commands if scores[command.words] or not searched]
+    if not fitting:
         return "nothing found; try other words, or omit the query for an overview"
-    ranked = sorted(scored, key=lambda pair: (-pair[0], pair[1].words))
-    fitting = [one for score, one in ranked if score or not wanted]
-    lines = [
-        printable(f"{' '.join(one.words)}: {one.definition.description} ({one.definition.effects})")
-        for one in fitting[:_MOST_FOUND]
-    ]
+    fitting.sort(key=lambda command: (-scores[command.words], command.words))
+    lines = []
+    for command in fitting[:_MOST_FOUND]:
+        definition = command.definition
+        line = f"{' '.join(command.words)}: {definition.description} ({definition.effects})"
+        lines.append(printable(line))
     if len(fitting) > _MOST_FOUND:
         lines.append(f"… and {len(fitting) - _MOST_FOUND} more")
     return "\n".join(lines)
 
 
-def _score(command: Command, wanted: Sequence[str]) -> int:
+def _score(command: Command, searched: Sequence[str]) -> int:
     """Return how well a command matches: 3 points for each whole word, 1 for a part of a word."""
     definition = command.definition
-    searched = (*command.words, definition.name, definition.description, definition.group)
-    text = " ".join(searched).lower()
+    texts = (*command.words, definition.name, definition.description, definition.group)
+    text = " ".join(texts).lower()
     words = set(re.findall(r"\w+", text))
-    return sum(3 if word in words else word in text for word in wanted)
+    score = 0
+    for word in searched:
+        if word in words:
+            score += 3
+        elif word in text:
+            score += 1
+    return score

@@ -22,11 +22,13 @@ def command(choice: Choice, form: str) -> None:
     commands = all_commands(program)
     choice.check(commands)
     served = choice.served(commands)
-    reasons = {" ".join(one.words): choice.refusal(one) for one in commands}
+    reasons = {" ".join(command.words): choice.refusal(command) for command in commands}
+    if searches(form, len(served)):
+        tools = search_tools(choice.read_only)
+    else:
+        tools = [tool_of(command, program.name) for command in served]
     shown = {
-        "tools": search_tools(choice.read_only)
-        if searches(form, len(served))
-        else [tool_of(one, program.name) for one in served],
+        "tools": tools,
         "commands": [words for words, reason in reasons.items() if not reason],
         "left_out": {words: reason for words, reason in reasons.items() if reason},
     }
