@@ -4,90 +4,71 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-BATS_LOAD = 'load "$CLI_TEST_LIB"\n'
+from host.testing import InstalledProgram, RunResult
+
+pytest_plugins = ["host.testing.pytest_plugin"]
+
+_LOAD = 'load "$CLI_TEST_LIB"\n'
 
 
 @dataclass
 class Cli:
-    """An installation and its user's home."""
+    """An installation; its own program and those of this Python are on PATH."""
 
-    root: Path
-    home: Path
-    program: str = "acme"
+    installed: InstalledProgram
+
+    @property
+    def root(self) -> Path:
+        return self.installed.root
+
+    @property
+    def home(self) -> Path:
+        return self.installed.home
 
     @property
     def environ(self) -> dict[str, str]:
         path = f"{self.root}/core:{Path(sys.executable).parent}:{os.environ['PATH']}"
         return {"PATH": path, "HOME": str(self.home), "LC_ALL": "C.UTF-8"}
 
-    def write(self, name: str, text: str) -> Path:
-        """Write a file below the root; what starts with `#!` becomes executable."""
-        file = self.root / name
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text)
-        if text.startswith("#!"):
-            file.chmod(0o755)
-        return file
-
-    def command(self, words: str, text: str, **keys: object) -> None:
+    def command(self, words: str, text: str) -> None:
         """Write a command with a folder of its own."""
         folder = f"commands/{words.replace(' ', '/')}"
-        definition = {"name": words, "description": words, "entrypoint": "main.sh", **keys}
-        self.write(f"{folder}/command.json", json.dumps(definition))
-        self.write(f"{folder}/main.sh", f"#!/bin/bash\n{text}\n")
+        definition = {"name": words, "description": words, "entrypoint": "main.sh"}
+        files = {
+            f"{folder}/command.json": json.dumps(definition),
+            f"{folder}/main.sh": f"#!/bin/bash\n{text}\n",
+        }
+        self.installed.write(files)
 
-    def tests(self, name: str, text: str) -> Path:
+    def write(self, name: str, text: str) -> None:
+        """Write a file below the root; what starts with `#!` becomes executable."""
+        self.installed.write({name: text})
+
+    def tests(self, name: str, text: str) -> None:
         """Write a .bats file that loads the library."""
-        return self.write(name, BATS_LOAD + text)
+        self.write(name, _LOAD + text)
 
-    def run(self, *words: str | Path, **env: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [self.root / "core" / self.program, *words],
-            env=self.environ | env,
-            cwd=self.home,
-            capture_output=True,
-            text=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            timeout=300,
-        )
+    def run(self, *words: str, **env: str) -> RunResult:
+        return self.installed.run(*words, env=self.environ | env, cwd=self.home)
 
-    def outcome(self, *words: str | Path, **env: str) -> tuple[int, list[str]]:
+    def outcome(self, *words: str, **env: str) -> tuple[int, list[str]]:
         """Run `test`; return the status and the lines of its tests, without numbers."""
         done = self.run("test", *words, **env)
-        lines = done.stdout.splitlines()
-        results = [line for line in lines if line.startswith(("ok ", "not ok "))]
         outcomes = []
-        for line in results:
-            result, _, rest = line.partition("ok ")
-            outcomes.append(f"{result}ok {rest.partition(' ')[2]}")
-        return done.returncode, outcomes
-
-
-@pytest.fixture(scope="session")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An installation without commands, made once."""
-    made = tmp_path_factory.mktemp("once")
-    subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", made / "acme", "--name", "acme"],
-        env={"PATH": os.environ["PATH"], "HOME": str(made)},
-        check=True,
-        capture_output=True,
-    )
-    subprocess.run(["rm", "-r", made / "acme/commands/demo"], check=True)
-    return made / "acme"
+        for line in done.stdout.splitlines():
+            if line.startswith(("ok ", "not ok ")):
+                result, _, rest = line.partition("ok ")
+                outcomes.append(f"{result}ok {rest.partition(' ')[2]}")
+        return done.status, outcomes
 
 
 @pytest.fixture
-def cli(tmp_path: Path, empty: Path) -> Cli:
-    made = Cli(tmp_path / "acme", tmp_path / "home")
-    made.home.mkdir()
-    subprocess.run(["cp", "-RPp", empty, made.root], check=True)
-    return made
+def cli(install: Callable[..., InstalledProgram]) -> Cli:
+    return Cli(install(program="acme"))

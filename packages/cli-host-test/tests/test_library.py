@@ -103,7 +103,7 @@ def test_every_function(cli: Cli) -> None:
 def test_a_plain_failure_shows_the_calls(cli: Cli) -> None:
     cli.tests("tests/plain.bats", '@test "x" { fake p; p 1; run p 2; [ "$output" = x ]; }\n')
     done = cli.run("test")
-    assert done.returncode == 1
+    assert done.status == 1
     assert done.stdout.endswith("# calls of fakes, in order:\n#   p 1\n#   p 2\n")
 
 

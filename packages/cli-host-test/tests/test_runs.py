@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Cli
+from host.testing import InstalledProgram
 
 _SYSTEM_BATS = shutil.which("bats", path="/usr/local/bin:/usr/bin:/bin")
 _BACKUP = """
@@ -45,7 +46,7 @@ def test_a_script_that_is_wrong_is_seen(backup: Cli) -> None:
     assert backup.outcome()[0] == 0
     backup.command("db backup", 'pg_dump "$1"')
     done = backup.run("test")
-    assert done.returncode == 1
+    assert done.status == 1
     assert "not ok 1 backup dumps in the custom format" in done.stdout
     assert "# expected : pg_dump -Fc\n" in done.stdout
     assert "# calls of fakes, in order:\n#   pg_dump orders\n" in done.stdout
@@ -118,6 +119,7 @@ def test_links_of_the_copy_stay_inside(backup: Cli, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     (outside / "deep").mkdir(parents=True)
     (outside / "file").write_text("real\n")
+    backup.write("config/settings.conf", "SETTING=real\n")
     (backup.root / "shared").symlink_to(outside)
     (backup.root / "commands/settings").symlink_to(backup.root / "config")
     backup.tests(
@@ -140,7 +142,7 @@ def test_reports(backup: Cli) -> None:
     tap = backup.run("test")
     assert tap.stdout.startswith("1..3\n")
     junit = backup.run("test", "--format", "junit")
-    assert (junit.returncode, tap.returncode) == (1, 1)
+    assert (junit.status, tap.status) == (1, 1)
     suites = ET.fromstring(junit.stdout)  # noqa: S314 - bats wrote it
     names = [suite.attrib["name"] for suite in suites]
     assert names == ["tests/bad.bats", "commands/db/backup/test.bats"]
@@ -150,17 +152,17 @@ def test_reports(backup: Cli) -> None:
     assert re.sub(r" # in \d+ ms", "", both.stdout) == tap.stdout
     report = ET.parse(backup.home / "report.xml")  # noqa: S314 - bats wrote it
     assert min(case.attrib["name"] for case in report.iter("testcase")).startswith("a fail")
-    assert backup.run("test", "--output", "report.tap").returncode == 1
+    assert backup.run("test", "--output", "report.tap").status == 1
     assert (backup.home / "report.tap").read_text().startswith("1..3\n")
     missing = backup.run("test", "--output", "no/report.xml")
-    assert (missing.returncode, missing.stdout) == (1, "")
+    assert (missing.status, missing.stdout) == (1, "")
     assert "no/report.xml" in missing.stderr
 
 
 def test_filter(backup: Cli) -> None:
     assert backup.outcome("--filter", "^a fail") == (0, ["ok a failing pg_dump fails the backup"])
     done = backup.run("test", "--filter", "matches nothing")
-    assert done.returncode == 1
+    assert done.status == 1
 
 
 def test_jobs_run_at_the_same_time(backup: Cli) -> None:
@@ -249,25 +251,27 @@ def test_a_file_without_the_library_runs_the_copy(backup: Cli) -> None:
 
 def test_the_help_page(cli: Cli) -> None:
     done = cli.run("help", "test")
-    assert done.returncode == 0
+    assert done.status == 0
     for option in ("--filter", "--jobs", "--format", "--output", "--env"):
         assert option in done.stdout
     assert re.search(r"WORDS", done.stdout)
     assert sys.executable not in done.stdout
 
 
-def test_the_demo_commands(tmp_path: Path, cli: Cli) -> None:
+def test_the_demo_commands(cli: Cli) -> None:
     """The tests that each new installation has; a wrong script is seen."""
+    root = cli.home / "demo"
+    environ = cli.environ
     subprocess.run(
-        [sys.executable, "-m", "host", "self", "init", tmp_path / "demo", "--name", "demo"],
-        env=cli.environ,
+        [sys.executable, "-m", "host", "self", "init", root, "--name", "demo"],
+        env=environ,
         check=True,
         capture_output=True,
     )
-    demo = Cli(tmp_path / "demo", cli.home, "demo")
+    demo = Cli(InstalledProgram(root, root / "core/demo", cli.home))
     status, outcomes = demo.outcome()
     assert (status, len(outcomes)) == (0, 10)
-    script = demo.root / "commands/demo/files/largest/main.sh"
+    script = root / "commands/demo/files/largest/main.sh"
     script.write_text(script.read_text().replace("sort -rn", "sort -n"))
     status, outcomes = demo.outcome("demo", "files")
     assert (status, outcomes[0]) == (1, "not ok the largest file is first")

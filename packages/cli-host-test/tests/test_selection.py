@@ -80,9 +80,9 @@ def test_tests_of_plugins(cli: Cli) -> None:
     (scripts / "acme-logs-tail").chmod(0o755)
     text = 'load "$CLI_TEST_LIB"\n@test "split" { run acme logs tail; assert_output tail; }\n'
     (scripts / "acme-logs-tail.bats").write_text(text)
-    assert cli.run("self", "plugin", "add", plugin).returncode == 0
-    added = cli.run("self", "plugin", "add", scripts, "--prefix", "acme-", "--split", "-")
-    assert (added.returncode, "bats" in added.stdout + added.stderr) == (0, False)
+    assert cli.run("self", "plugin", "add", str(plugin)).status == 0
+    added = cli.run("self", "plugin", "add", str(scripts), "--prefix", "acme-", "--split", "-")
+    assert (added.status, "bats" in added.stdout + added.stderr) == (0, False)
 
     assert cli.outcome("ship") == (0, ["ok beside", "ok in tests"])
     assert cli.outcome("logs", "tail") == (0, ["ok split"])
@@ -115,7 +115,7 @@ def test_errors(cli: Cli, words: list[str], status: int, message: str) -> None:
     if "--env" in words:
         cli.tests("tests/db.bats", _PASSES.format("x"))
     done = cli.run("test", *words)
-    assert (done.returncode, done.stdout) == (status, "")
+    assert (done.status, done.stdout) == (status, "")
     assert message in done.stderr
     assert "Traceback" not in done.stderr
 
