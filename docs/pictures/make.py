@@ -8,66 +8,29 @@ replaces it in the pictures, so lines break as they would for the user babbage.
 
 from __future__ import annotations
 
-import fcntl
 import http.server
-import io
 import json
 import os
-import pty
 import re
-import select
 import shutil
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from rich.console import Console
-from rich.terminal_theme import TerminalTheme
-from rich.text import Text
+from drawing import DARK, LIGHT, badge, terminal_picture
+from terminal import COLUMNS, TerminalSession
 
 HERE = Path(__file__).parent
 _HOME = "/home/babbage"
 _LAST_PIECE = 1 << 17  # bytes that a download reads at once
-_COLUMNS = 57  # readable on a phone
-_PATIENCE = 60.0  # seconds for a run
+_PATIENCE = 60.0  # seconds that the server of a download waits
 _PROMPT = "\033[1m$\033[0m "
 _BAR = re.compile(r"\r(Postman:  50%\|)[^|\r]*(\| \S+ )\[[^\r]*\]")
-_INVISIBLE = re.compile(r"\r(?=\r*\n)|\a|\033\[\?2004[hl]\r?")
-_LIGHT = TerminalTheme(
-    (246, 248, 250),
-    (36, 41, 47),
-    [
-        (36, 41, 47),
-        (179, 29, 40),
-        (17, 99, 41),
-        (125, 78, 0),
-        (9, 105, 218),
-        (130, 80, 223),
-        (27, 124, 131),
-        (36, 41, 47),
-    ],
-)
-_DARK = TerminalTheme(
-    (27, 31, 42),
-    (220, 225, 235),
-    [
-        (27, 31, 42),
-        (255, 121, 121),
-        (122, 214, 138),
-        (240, 200, 110),
-        (122, 170, 255),
-        (214, 150, 235),
-        (112, 208, 224),
-        (220, 225, 235),
-    ],
-)
 # The README badges are local files, so that a page loads nothing from other servers.
 _BADGES = {
     "python": ("python", "3.11+", "#3572a5"),
@@ -75,55 +38,6 @@ _BADGES = {
     "types": ("types", "mypy strict", "#1a7f37"),
     "licence": ("licence", "MIT", "#8250df"),
 }
-_BADGE = """\
-<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="20" role="img">
-<rect width="{width}" height="20" rx="3" fill="#444c56"/>
-<path d="M{left} 0h{right}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{right}z" fill="{colour}"/>
-<g fill="#fff" text-anchor="middle" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">
-<text x="{name_at}" y="14">{name}</text><text x="{value_at}" y="14">{value}</text></g>
-</svg>
-"""
-# A reader who wants no motion sees the first screen; the pictures without motion show all lines.
-_MOTION = """\
-@media (prefers-reduced-motion: no-preference) {{
-@keyframes appear {{ from {{ opacity: 0 }} }}
-@keyframes type {{ from {{ clip-path: inset(0 100% 0 0) }} to {{ clip-path: inset(0 0 0 0) }} }}
-text {{ animation: appear .01s both }}
-{rules}
-}}
-"""
-_SCREEN = 23  # lines of the recording that are visible at the same time
-_LINE_HEIGHT = 24.4  # of rich's pictures
-_TYPING = 0.06  # seconds per typed letter in the recording
-_READING = 0.12  # seconds per line of output
-_PAUSE = 0.9  # seconds before the next command
-# The fonts are those of the reader's own system: a picture loads nothing.
-_SVG = """\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" role="img">
-<style>
-.{unique_id}-matrix {{ font-family: ui-monospace, "SF Mono", Menlo, Consolas,
-  "DejaVu Sans Mono", monospace; font-size: {char_height}px; }}
-.{unique_id}-title {{ font: bold 18px system-ui, sans-serif; }}
-{styles}
-</style>
-<defs>
-{lines}
-</defs>
-{chrome}
-<g transform="translate({terminal_x}, {terminal_y})">
-{backgrounds}
-<g class="{unique_id}-matrix">
-{matrix}
-</g>
-</g>
-</svg>
-"""
-# In the recording, the lines move up behind a screen of fixed height.
-_SCREEN_CLIP = """\
-<clipPath id="{unique_id}-screen">
-<rect width="{terminal_width}" height="{screen_height}"/>
-</clipPath>
-</defs>"""
 _RUN_IDS = ("5c0e71d2a94b", "b83f06e9c217", "e41a9d57f380")
 _RUN_STARTS = ("2026-01-05T09:00:12.000Z", "2026-01-05T09:00:31.000Z", "2026-01-05T09:01:04.000Z")
 _RUN_SECONDS = (0.8, 0.2, 1.4)
@@ -218,15 +132,15 @@ print("deployed to", sys.argv[1])
 
 def pictures() -> dict[str, str]:
     """Return each picture's file name and content; two calls give the same bytes."""
-    made = {f"badge-{name}.svg": _badge(*words) for name, words in _BADGES.items()}
+    made = {f"badge-{name}.svg": badge(*words) for name, words in _BADGES.items()}
     for name, text in _screens().items():
-        made[f"{name}.svg"] = _drawn(name, text, _DARK)
+        made[f"{name}.svg"] = terminal_picture(name, text, DARK)
     minute = _in_a_home(lambda home: _Desk(home).first_minute())
-    made["minute.svg"] = _drawn("minute", minute, _LIGHT, moving=True)
-    made["minute-dark.svg"] = _drawn("minute-dark", minute, _DARK, moving=True)
+    made["minute.svg"] = terminal_picture("minute", minute, LIGHT, moving=True)
+    made["minute-dark.svg"] = terminal_picture("minute-dark", minute, DARK, moving=True)
     # For a reader who wants no motion. Not all browsers ask for that inside an image.
-    made["minute-still.svg"] = _drawn("minute-still", minute, _LIGHT)
-    made["minute-still-dark.svg"] = _drawn("minute-still-dark", minute, _DARK)
+    made["minute-still.svg"] = terminal_picture("minute-still", minute, LIGHT)
+    made["minute-still-dark.svg"] = terminal_picture("minute-still-dark", minute, DARK)
     return made
 
 
@@ -308,7 +222,7 @@ class _Desk:
         for name in _SCRIPTS:
             (self.home / "bin" / name).chmod(0o755)
         environ = {**self.environ, "CLI_RECORD": "1", "TZ": "UTC", "CLICOLOR_FORCE": "1"}
-        session = _Session(self.home, environ)
+        session = TerminalSession(self.home, environ)
         session.enter("bind 'set enable-bracketed-paste off'; bind 'set show-all-if-ambiguous on'")
         session.enter("source <(acme self completion bash)")
 
@@ -369,7 +283,7 @@ class _Desk:
 
     def _run(self, line: str, until: re.Pattern[str] | None = None) -> str:
         """Run a command on a terminal; return its output until it ends or matches `until`."""
-        session = _Session(self.home, self.environ, ("-c", line))
+        session = TerminalSession(self.home, self.environ, ("-c", line))
         shown = session.read(until.search if until else lambda _: None)
         session.end()
         return shown
@@ -394,60 +308,9 @@ class _Desk:
 
         # The measured rate varies in width, which would change the length of the bar.
         behind = f"{progress}[00:01<00:01, 8.40MiB/s]"
-        room = _COLUMNS - 1 - len(label) - len(behind)
+        room = COLUMNS - 1 - len(label) - len(behind)
         bar = "█" * (room // 2) + "▌" * (room % 2)
         return f"{_PROMPT}{line}\n{text}{label}{bar:<{room}}{behind}\n"
-
-
-class _Session:
-    """A bash process on its own pseudo-terminal."""
-
-    def __init__(
-        self,
-        home: Path,
-        environ: dict[str, str],
-        options: tuple[str, ...] = ("--norc", "-i"),
-    ) -> None:
-        self._child, self._terminal = pty.fork()
-        if not self._child:
-            os.chdir(home)
-            os.execve("/bin/bash", ["bash", *options], {**environ, "PS1": "$ "})
-        size = struct.pack("HHHH", 40, _COLUMNS, 0, 0)
-        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, size)
-        if "-i" in options:
-            self.read(lambda shown: shown.endswith("$ "))
-
-    def enter(self, line: str) -> str:
-        """Type a line and return what the terminal shows until the next prompt."""
-        return self.press(f"{line}\r", "\n$ ")
-
-    def press(self, keys: str, end: str) -> str:
-        """Press keys and return what the terminal shows until the output ends with `end`."""
-        os.write(self._terminal, keys.encode())
-        return self.read(lambda shown: shown.endswith(end))
-
-    def read(self, ends: Callable[[str], object]) -> str:
-        """Return what the terminal shows until a condition holds or the program ends."""
-        shown = b""
-        text = ""
-        until = time.monotonic() + _PATIENCE
-        while not ends(text):
-            if not select.select([self._terminal], [], [], until - time.monotonic())[0]:
-                raise AssertionError(f"{shown!r}")
-            try:
-                chunk = os.read(self._terminal, 65536)
-            except OSError:  # Linux raises EIO when the program has ended
-                break
-            if not chunk:
-                break
-            shown += chunk
-            text = _INVISIBLE.sub("", shown.decode(errors="ignore"))
-        return text
-
-    def end(self) -> None:
-        """Close the terminal, which ends the program."""
-        os.close(self._terminal)
-        os.waitpid(self._child, 0)
 
 
 @contextmanager
@@ -487,93 +350,6 @@ def _write(root: Path, files: Mapping[str, dict[str, object] | str]) -> None:
         if isinstance(content, dict) and "entrypoint" in content:
             path.with_name("main.sh").write_text("#!/usr/bin/env bash\necho done\n")
             path.with_name("main.sh").chmod(0o755)
-
-
-def _drawn(name: str, text: str, theme: TerminalTheme, *, moving: bool = False) -> str:
-    """Return a picture of a terminal, animated if `moving`."""
-    wrapped: list[Text] = []
-    for line in Text.from_ansi(text.expandtabs().rstrip("\n")).split():
-        wrapped += line.divide(range(_COLUMNS, len(line), _COLUMNS))
-    if not moving:
-        return _exported(name, wrapped, theme, _SVG)
-
-    # The frame is that of the first screen; all lines move up behind it.
-    parts = _exported(name, wrapped[:_SCREEN], theme, "{height}\f{chrome}\f{terminal_height}")
-    height, chrome, screen_height = parts.split("\f")
-    template = _SVG.replace("</defs>", _SCREEN_CLIP.replace("{screen_height}", screen_height))
-    template = template.replace("{height}", height)
-    template = template.replace("{chrome}", chrome.replace("{", "{{").replace("}", "}}"))
-    template = template.replace(
-        '<g transform="translate({terminal_x}, {terminal_y})">',
-        '<g transform="translate({terminal_x}, {terminal_y})" clip-path="url(#{unique_id}-screen)">'
-        '\n<g class="scroll">',
-    )
-    template = template.replace("</g>\n</svg>", "</g>\n</g>\n</svg>")
-    motion = _MOTION.replace("{rules}", _timeline([part.plain for part in wrapped]))
-    return _exported(name, wrapped, theme, template.replace("</style>", f"{motion}</style>"))
-
-
-def _exported(name: str, lines: list[Text], theme: TerminalTheme, template: str) -> str:
-    console = Console(file=io.StringIO(), record=True, width=_COLUMNS, color_system="truecolor")
-    console.print(Text("\n").join(lines), soft_wrap=True, end="")
-    svg = console.export_svg(
-        title="acme", theme=theme, unique_id=f"acme-{name}", code_format=template
-    )
-    return re.sub(r'(<text class="[^"]*)("[^>]*-line-(\d+)\))', r"\1 l\3\2", svg)
-
-
-def _timeline(lines: list[str]) -> str:
-    """Return the CSS that shows the lines one after another, as if typed and printed.
-
-    The first two commands and their output are there from the start, so that the picture, of which
-    some readers see only the first frame, shows what the program does.
-    The fill mode is "backwards": with "both", Chromium can hide the last letter of a line.
-    """
-    prompts = [number for number, line in enumerate(lines) if line.startswith("$ ")]
-    begin = prompts[2]
-    rules = [f".l{number} {{{{ animation: none }}}}" for number in range(begin)]
-    shown: list[float] = [0.0] * begin  # when each line appears
-    now = 0.0
-    for number, line in enumerate(lines[begin:], begin):
-        if line.startswith("$ "):
-            now += _PAUSE
-            shown.append(now)
-            letters = len(line)
-            rules.append(
-                f".l{number} {{{{ animation: type {letters * _TYPING:.2f}s "
-                f"steps({letters}) {now:.2f}s backwards }}}}"
-            )
-            now += letters * _TYPING
-        else:
-            rules.append(f".l{number} {{{{ animation-delay: {now:.2f}s }}}}")
-            shown.append(now)
-        now += _READING
-    return "\n".join([*rules, *_scrolling(shown, now)])
-
-
-def _scrolling(shown: list[float], total: float) -> Iterator[str]:
-    """Yield the CSS that moves the lines up when the screen is full."""
-    yield "@keyframes scroll {{"
-    for number, time_shown in enumerate(shown[_SCREEN:], 1):
-        offset = number * _LINE_HEIGHT
-        yield f"{100 * time_shown / total:.3f}% {{{{ transform: translateY(-{offset:.1f}px) }}}}"
-    yield f"100% {{{{ transform: translateY(-{(len(shown) - _SCREEN) * _LINE_HEIGHT:.1f}px) }}}}"
-    yield "}}"
-    yield f".scroll {{{{ animation: scroll {total:.2f}s step-end both }}}}"
-
-
-def _badge(name: str, value: str, colour: str) -> str:
-    left, right = (7 * len(word) + 12 for word in (name, value))
-    return _BADGE.format(
-        name=name,
-        value=value,
-        colour=colour,
-        width=left + right,
-        left=left,
-        right=right - 3,
-        name_at=left / 2,
-        value_at=left + right / 2,
-    )
 
 
 def main() -> None:

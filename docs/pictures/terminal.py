@@ -1,0 +1,70 @@
+"""A bash process on its own terminal, whose keys a program presses."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import struct
+import termios
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+COLUMNS = 57  # readable on a phone
+
+_PATIENCE = 60.0  # seconds for a run
+_INVISIBLE = re.compile(r"\r(?=\r*\n)|\a|\033\[\?2004[hl]\r?")
+
+
+class TerminalSession:
+    """A bash process on its own pseudo-terminal."""
+
+    def __init__(
+        self,
+        home: Path,
+        environ: dict[str, str],
+        options: tuple[str, ...] = ("--norc", "-i"),
+    ) -> None:
+        self._child, self._terminal = pty.fork()
+        if not self._child:
+            os.chdir(home)
+            os.execve("/bin/bash", ["bash", *options], {**environ, "PS1": "$ "})
+        size = struct.pack("HHHH", 40, COLUMNS, 0, 0)
+        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, size)
+        if "-i" in options:
+            self.read(lambda shown: shown.endswith("$ "))
+
+    def enter(self, line: str) -> str:
+        """Type a line and return what the terminal shows until the next prompt."""
+        return self.press(f"{line}\r", "\n$ ")
+
+    def press(self, keys: str, end: str) -> str:
+        """Press keys and return what the terminal shows until the output ends with `end`."""
+        os.write(self._terminal, keys.encode())
+        return self.read(lambda shown: shown.endswith(end))
+
+    def read(self, ends: Callable[[str], object]) -> str:
+        """Return what the terminal shows until a condition holds or the program ends."""
+        shown = b""
+        text = ""
+        until = time.monotonic() + _PATIENCE
+        while not ends(text):
+            if not select.select([self._terminal], [], [], until - time.monotonic())[0]:
+                raise AssertionError(f"{shown!r}")
+            try:
+                chunk = os.read(self._terminal, 65536)
+            except OSError:  # Linux raises EIO when the program has ended
+                break
+            if not chunk:
+                break
+            shown += chunk
+            text = _INVISIBLE.sub("", shown.decode(errors="ignore"))
+        return text
+
+    def end(self) -> None:
+        """Close the terminal, which ends the program."""
+        os.close(self._terminal)
+        os.waitpid(self._child, 0)
