@@ -32,7 +32,6 @@ from host.records import Plan as Plan
 from host.records import PluginFile as PluginFile
 from host.records import PluginOrder as PluginOrder
 from host.records import RecordedWords as RecordedWords
-from host.records import Variable as Variable
 from host.records import Watch as Watch
 from host.run.argument_spec import Argument as Argument
 from host.run.declarations import AfterRun as AfterRun
@@ -43,6 +42,7 @@ from host.run.definition import Definition as Definition
 from host.run.definition import folder_fault as folder_fault
 from host.run.expand import expand as expand
 from host.run.json_file import read_json as read_json
+from host.run.layers import Variable as Variable
 from host.run.messages import Messages as Messages
 from host.run.programs import find_program as find_program
 from host.run.record import Record as Record

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
-    from host.records import Variable
+    from host.run.layers import Variable
 
 _FROM = "  ← "  # between a value and its source
 _WIDEST_NAME = 28  # columns; a longer name gets a line of its own

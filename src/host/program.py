@@ -17,9 +17,10 @@ from host.cli.variables import variables_of
 from host.errors import HostError, MissingError, UsageError
 from host.explain import plan_of
 from host.listing_records import Category, Command
-from host.records import Plan, Variable
+from host.records import Plan
 from host.run.argument_parser import CommandLine, MissingArgumentsError, parse
 from host.run.caller import FRAMEWORK_NAMES, RUN, allows_questions, is_on
+from host.run.layers import Variable
 from host.run.layout import Layout
 from host.run.messages import Messages
 from host.run.plan import find_named

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from host.errors import HostError
     from host.run.declarations import AfterRun
     from host.run.definition import Definition
+    from host.run.layers import Variable
 
 
 class Installation(Record):
@@ -178,29 +179,6 @@ class RecordedWords(Record):
 
     plugin: str
     words: tuple[str, ...]
-
-
-class Variable(Record):
-    """One variable of a command's run: its value, its source, and the values that it shadows.
-
-    name      such as "DB_HOST"
-    value     the value in the run, unmasked; call `masked` before you show it
-    source    a file with its line or key, a plugin with the name of its source, "system" for the
-              caller's environment, "args" for a declared argument, or "framework"
-    rank      1 for the caller's environment, 2 for `envs`, 3 for settings.conf, 4 for `.env`
-              files, 4.5 for `secrets`, and from 2 to 4 for plugins; 0 for variables that describe
-              the run, such as COMMAND_NAME (`self env --format json` shows null for 0)
-    shadows   the variables of the same name that it overrides, the strongest first
-    secret    whether a reference to a secret gave the value; `masked` then hides it, whatever the
-              name of the variable
-    """
-
-    name: str
-    value: str
-    source: str
-    rank: float
-    shadows: tuple[Variable, ...] = ()
-    secret: bool = False
 
 
 class Limit(Record):

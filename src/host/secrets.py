@@ -5,8 +5,8 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Collection, Iterable, Mapping
 
-    from host.records import Variable
     from host.run.definition import Definition
+    from host.run.layers import Variable
 
 _TELLING_NAME = r"(?i)token|key|secret|passw|sig|auth|credential"
 _PARAMETER = r"""(?P<name>[?&;#][^\s=?&;#'"]*)=(?P<value>[^\s&;#'"]*)"""

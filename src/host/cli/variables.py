@@ -10,7 +10,6 @@ from collections.abc import Iterable, Mapping
 
 from host.cli.session import Session
 from host.errors import HostError, SourceError
-from host.records import Variable
 from host.run.catalog import Match
 from host.run.declarations import EnvSource
 from host.run.definition import Definition
@@ -23,8 +22,8 @@ from host.run.layers import (
     SECRETS,
     SETTINGS,
     SYSTEM,
-    Assignment,
     Layers,
+    Variable,
 )
 from host.run.plan import Run
 from host.run.text import EMPTY, decode
@@ -45,11 +44,11 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")
-    for name, one in every.items():
-        ranks = {assignment.rank for assignment in layers.offered.get(name, ())}
+    for name, variable in every.items():
+        ranks = {offered.rank for offered in layers.offered.get(name, ())}
         if name in rows or not ranks.isdisjoint((ENVS, ENV_FILES)):
-            value = "…" if UNKNOWN in one.value else shown[name].value or EMPTY
-            rows[name] = f"{value}  ← {_place(one, session, definition)}"
+            value = "…" if UNKNOWN in variable.value else shown[name].value or EMPTY
+            rows[name] = f"{value}  ← {_place(variable, session, definition)}"
     for needed in definition.required_envs:
         note = f", required ({needed.type})" if needed.type else ", required"
         rows[needed] += f"{note}: {needed.hint}" if needed.hint else note
@@ -92,18 +91,18 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
     """
     settings: dict[str, dict[str, int]] = {}
 
-    def variable(one: Assignment) -> Variable:
-        path = one.source
-        if one.rank == SETTINGS and path not in settings:
+    def with_line(variable: Variable) -> Variable:
+        path = variable.source
+        if variable.rank == SETTINGS and path not in settings:
             settings[path] = settings_names(path)
-        line = settings.get(path, {}).get(one.name)
-        source = f"{path}:{line}" if line else path
-        return Variable(one.name, one.value, source, one.rank, secret=one.secret)
+        line = settings.get(path, {}).get(variable.name)
+        return variable.replaced(source=f"{path}:{line}") if line else variable
 
     traced = {}
     for name in {**layers.offered, **layers.fixed, **layers.caller}:
-        ranked = [*map(variable, layers.offered.get(name, ()))]
-        outside, fixed = layers.caller.get(name), layers.fixed.get(name)
+        ranked = [with_line(variable) for variable in layers.offered.get(name, ())]
+        outside = layers.caller.get(name)
+        fixed = layers.fixed.get(name)
         if outside is not None and outside != fixed:
             ranked.insert(0, Variable(name, outside, "system", SYSTEM))
         if fixed is not None:
@@ -157,9 +156,9 @@ def shown_variables(
     return shown
 
 
-def _place(one: Variable, session: Session, definition: Definition) -> str:
+def _place(variable: Variable, session: Session, definition: Definition) -> str:
     """Return a variable's source; a path in the command's folder or installation is relative."""
-    if one.rank == SYSTEM:
+    if variable.rank == SYSTEM:
         return "your environment"
-    source = one.source.removeprefix(os.path.join(definition.directory, ""))
+    source = variable.source.removeprefix(os.path.join(definition.directory, ""))
     return source.removeprefix(os.path.join(session.layout.root, ""))

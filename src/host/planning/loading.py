@@ -7,11 +7,11 @@ import traceback
 from collections.abc import Callable
 from glob import escape, glob
 from importlib.machinery import PathFinder, SourceFileLoader
-from importlib.metadata import EntryPoint
 from types import ModuleType
 from typing import Any
 
 import pluggy
+from importlib_metadata import EntryPoint
 
 from host import hookspecs
 from host.errors import PluginError

@@ -14,7 +14,7 @@ from host.run.words import is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import TypeAlias
 
     from host.run.command_files import Read
@@ -172,15 +172,17 @@ class Catalog:
         comes after a plugin that declares commands. Raises DefinitionError if the match's
         definition is invalid.
         """
-        found = _find(self._folders(), words, whole=whole, aliases=False)
-        if found.kind == "command" and self._may_be_shadowed(found):
-            found = _find(self._roots(), words, whole=whole, aliases=False)
-        if found.kind != "command":
-            found = _find(self._roots(), words, whole=whole)
-        if found.kind != "command" and self.projects:
-            inside = [FolderNode(one.tree, self._read, one) for one in self.projects]
-            found = _find([*self._roots(), *inside], words, whole=whole)
-        return found
+        match = _find(self._folders(), words, whole=whole, aliases=False)
+        if match.kind == "command" and self._may_be_shadowed(match):
+            match = _find(self._roots(), words, whole=whole, aliases=False)
+        if match.kind != "command":
+            match = _find(self._roots(), words, whole=whole)
+        if match.kind != "command" and self.projects:
+            roots = self._roots()
+            for project in self.projects:
+                roots.append(FolderNode(project.tree, self._read, project))
+            match = _find(roots, words, whole=whole)
+        return match
 
     def default(self, category: Match) -> Match:
         """Return the default command of a category, or the category if it has none.
@@ -190,12 +192,12 @@ class Catalog:
         definition = category.definition
         if definition is None or not definition.default:
             return category
-        found = self.find((*category.words, definition.default))
-        is_inside = found.kind == "command" and len(found.words) > len(category.words)
-        if not is_inside or found.project is not category.project:
+        command = self.find((*category.words, definition.default))
+        is_inside = command.kind == "command" and len(command.words) > len(category.words)
+        if not is_inside or command.project is not category.project:
             what = f"there is no command {definition.default} in this category"
             raise DefinitionError(Problem(definition.file, what, key="default"))
-        return found
+        return command
 
     def follow(self, command: Match) -> Match:
         """Return the command that runs in place of `command`: see the key `moved_to`.
@@ -238,12 +240,13 @@ class Catalog:
                     problems.append(reserved_problem(word, inner))
                 else:
                     reached.setdefault(word, []).append(inner)
-        found = []
+
+        matches = []
         for word, nodes in reached.items():
             match = _matched((*category.words, word), nodes, problems)
             if match is None:
                 continue
-            found.append(match)
+            matches.append(match)
             if match.kind == "category":
                 _describe(match, problems)
                 continue
@@ -251,40 +254,48 @@ class Catalog:
                 _inherit(match)
             except DefinitionError:
                 pass  # a listing of the invalid category reports the error
-        return found, problems
+        return matches, problems
 
 
 def _find(
     roots: "list[AnyNode]", words: "Sequence[str]", *, whole: bool = False, aliases: bool = True
 ) -> Match:
-    found, command = Match("category", (), roots), None
+    """Return the match of the leading words below these roots: see `Catalog.find`."""
+    match = Match("category", (), roots)
+    command: Match | None = None  # the last command on the way: there may be commands below it
     for word in words:
-        if word.startswith("-") or (found is command and not found.has_below):
+        if word.startswith("-") or (match is command and not match.has_below):
             break
-        inner = _child(found, word)
-        if inner is None and not aliases:
-            return Match("unknown", found.words, found.nodes)
-        inner = inner or _child(found, _aliased(found.nodes, word))
-        if inner is None:
-            found = command or Match("unknown", found.words, found.nodes)
+        child = _child(match, word)
+        if child is None and not aliases:
+            return Match("unknown", match.words, match.nodes)
+        if child is None:
+            child = _child(match, _aliased(match.nodes, word))
+        if child is None:
+            match = command or Match("unknown", match.words, match.nodes)
             break
-        found = inner
-        if found.kind == "command":
-            command = found
-    if found.nodes and found.nodes[0].error is not None:
-        raise found.nodes[0].error
-    if found.kind == "category" and not (whole and len(found.words) == len(words)):
-        found = command or found
-    if found.kind == "category":
-        _describe(found, found.problems)
-    _inherit(found)
-    return found
+        match = child
+        if match.kind == "command":
+            command = match
+
+    if match.nodes and match.nodes[0].error is not None:
+        raise match.nodes[0].error
+    names_category = whole and len(match.words) == len(words)
+    if match.kind == "category" and command is not None and not names_category:
+        match = command
+    if match.kind == "category":
+        _describe(match, match.problems)
+    _inherit(match)
+    return match
 
 
 def _inherit(match: Match) -> None:
     """Add the defaults of the categories above to a command. Raises DefinitionError."""
     definition = match.definition
-    if definition is not None and definition.is_command and (above := match.nodes[0].above()):
+    if definition is None or not definition.is_command:
+        return
+    above = match.nodes[0].above()
+    if above:
         definition.inherit(above)
 
 
@@ -292,14 +303,24 @@ def _child(category: Match, word: str) -> Match | None:
     """Return the match of `word` in a category, or None if none exists. Raises DefinitionError."""
     if not is_word(word):
         return None
-    nodes = [one for one in category.nodes if not _is_reserved(category, word, one)]
-    reached = (inner for node in nodes if (inner := node.enter(word)))
-    return _matched((*category.words, word), reached, [], listing=False)
+    return _matched((*category.words, word), _entered(category, word), [], listing=False)
+
+
+def _entered(category: Match, word: str) -> "Iterator[AnyNode]":
+    """Yield the nodes of `word` in a category; a run enters no tree after the first command."""
+    for node in category.nodes:
+        if _is_reserved(category, word, node):
+            continue
+        child = node.enter(word)
+        if child is not None:
+            yield child
 
 
 def reserved_problem(word: str, node: "AnyNode") -> Problem:
     """Return the problem that `node`, directly below a tree's root, has the reserved `word`."""
-    path = node.scripts[0][1] if isinstance(node, FolderNode) and not node.is_folder else node.at
+    path = node.at
+    if isinstance(node, FolderNode) and not node.is_folder:
+        _, path = node.scripts[0]
     return Problem(path, f"left out; the word {word} is reserved for this program")
 
 
@@ -330,12 +351,11 @@ def _matched(
                 raise node.error
         elif listing and not node.definition and not node.holds_commands():
             problems += node.problems
-        elif kind == "command" or (  # `kept` is usually empty, which takes less time than `any`
-            kept and node.runnable and any(one.holds_commands() for one in kept)
-        ):
+        elif kind == "command" or (node.runnable and _hold_commands(kept)):
             shadowed.append(node)
         elif node.runnable:
-            kept, kind = [node], "command"
+            kept = [node]
+            kind = "command"
             if not listing:
                 break
         else:
@@ -355,16 +375,26 @@ def _read_command(node: "AnyNode", problems: list[Problem]) -> bool:
     except DefinitionError as error:
         node.error = error
         problems.append(error.problem)
-        return any(one.holds_commands() for one in node.inside().values())
+        return _hold_commands(node.inside().values())
     if node.definition is not None:
         problems += node.definition.warnings
     return True
 
 
+def _hold_commands(nodes: "Iterable[AnyNode]") -> bool:
+    """Return whether there are commands below one of these nodes."""
+    return any(node.holds_commands() for node in nodes)
+
+
 def _aliased(nodes: "Iterable[AnyNode]", alias: str) -> str:
     """Return the word of the command in these nodes that has `alias`, or "" if there is none."""
-    found = (node.aliased(alias) for node in nodes if is_word(alias))
-    return next(filter(None, found), "")
+    if not is_word(alias):
+        return ""
+    for node in nodes:
+        word = node.aliased(alias)
+        if word:
+            return word
+    return ""
 
 
 def _describe(category: Match, problems: list[Problem]) -> None:

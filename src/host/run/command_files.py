@@ -177,17 +177,20 @@ class FolderNode(Node):
         if self._inside is None:
             if not self._base:
                 self._resolve()
-            folders, files = self._listed() if self.is_folder else ({}, [])
+            folders: dict[str, bool] = {}
+            files: list[str] = []
+            if self.is_folder:
+                folders, files = self._listed()
             scripts: dict[str, Scripts] = {}
             for words, path in (*self.scripts, *self._accepted(files)):
                 if words:
                     scripts.setdefault(words[0], []).append((words[1:], path))
-            self._inside = {
-                word: self._child(
-                    word, word in folders, folders.get(word, False), scripts.get(word, [])
-                )
-                for word in sorted({*folders, *scripts})
-            }
+
+            children = {}
+            for word in sorted({*folders, *scripts}):
+                linked = folders.get(word, False)
+                children[word] = self._child(word, word in folders, linked, scripts.get(word, []))
+            self._inside = children
         return self._inside
 
     def forget(self) -> None:
@@ -219,28 +222,31 @@ class FolderNode(Node):
             names = filter(lambda name: name.startswith(begin), self._listed()[1])
         else:
             names = map(basename, existing(join(self.at, word)))
-        found = (*self.scripts, *(self._accepted(names) if self.is_folder else ()))
-        return [(words[1:], path) for words, path in found if words[:1] == [word]]
+        scripts = [*self.scripts]
+        if self.is_folder:
+            scripts += self._accepted(names)
+        return [(words[1:], path) for words, path in scripts if words[:1] == [word]]
 
     def _accepted(self, names: "Iterable[str]") -> "Scripts":
         """Return the words and the path of each file in `names` that can be a command."""
         scripts = self.tree.scripts
         if scripts is None or self.owned:
             return []
-        found = []
+        accepted = []
         for name in sorted(names):
+            # only names directly in the tree have a prefix and are split
             words = words_of_script(name, {} if self.parent else scripts)
             path = join(self.at, name)
             if words and not refusal(path, self.base):
-                found.append((words, path))
-        if not found:
+                accepted.append((words, path))
+        if not accepted:
             return []
         try:
             category = self.category()
         except DefinitionError:  # a listing of the folder reports the error
             category = None
         entrypoint = join(self.at, category.entrypoint) if category else ""
-        return [(words, path) for words, path in found if path != entrypoint]
+        return [(words, path) for words, path in accepted if path != entrypoint]
 
     def command(self) -> "Definition | None":
         """Return the definition of this node's command or category, or None if there is none.
@@ -333,28 +339,36 @@ class FolderNode(Node):
         if is_file(f"{self.at}/command.json"):
             return True
         try:
-            with posix.scandir(self.at) as found:
-                inside = (one for one in found if is_word(one.name) and not one.is_symlink())
-                return any(is_file(f"{one.path}/command.json") for one in inside)
+            with posix.scandir(self.at) as entries:
+                for entry in entries:
+                    is_folder = is_word(entry.name) and not entry.is_symlink()
+                    if is_folder and is_file(f"{entry.path}/command.json"):
+                        return True
         except OSError:
-            return False  # a listing of the folder reports the error
+            pass  # a listing of the folder reports the error
+        return False
 
     def above(self) -> "tuple[Definition, ...]":
         """Return the parents' definitions that have defaults for this node, the outermost first.
 
         Raises DefinitionError.
         """
-        pending = []
+        pending = []  # the parents whose defaults are not known yet, the innermost first
         node = self.parent
         while node is not None and node.defaults is None:
             pending.append(node)
             node = node.parent
-        outermost = (self.project.definition,) if self.project else ()
-        found = (node and node.defaults) or outermost
-        for node in reversed(pending):
-            own = node.category() if _mentions(f"{node.at}/category.json", _DEFAULTS) else None
-            found = node.defaults = (*found, own) if own else found
-        return found
+
+        defaults: tuple[Definition, ...] = (self.project.definition,) if self.project else ()
+        if node is not None and node.defaults:
+            defaults = node.defaults
+        for parent in reversed(pending):
+            if _mentions(f"{parent.at}/category.json", _DEFAULTS):
+                category = parent.category()
+                if category is not None:
+                    defaults = (*defaults, category)
+            parent.defaults = defaults
+        return defaults
 
     def aliased(self, alias: str) -> str:
         """Return the word of the child command with the alias `alias`, or "" if there is none."""
@@ -371,10 +385,15 @@ class FolderNode(Node):
 
     def refused(self, word: str) -> "list[tuple[str, str]]":
         """Return the files `word` and `word.EXTENSION` that cannot be commands, with reasons."""
-        takes = self.tree.scripts is not None and not self.owned
-        paths = [join(self.at, word + one) for one in EXTENSIONS] if takes else []
-        reasons = [(path, refusal(path, self.base)) for path in paths if is_file(path)]
-        return [(path, reason) for path, reason in reasons if reason]
+        if self.tree.scripts is None or self.owned:
+            return []
+        refused = []
+        for extension in EXTENSIONS:
+            path = join(self.at, word + extension)
+            reason = refusal(path, self.base) if is_file(path) else ""
+            if reason:
+                refused.append((path, reason))
+        return refused
 
     def _listed(self) -> "tuple[dict[str, bool], list[str]]":
         """Return the usable subfolders, as {word: is_linked}, and the names of the files.
@@ -384,19 +403,20 @@ class FolderNode(Node):
         folders: dict[str, bool] = {}
         files: list[str] = []
         try:
-            with posix.scandir(self.at) as found:
-                for one in found:
-                    name = one.name
+            with posix.scandir(self.at) as entries:
+                for entry in entries:
+                    name = entry.name
                     if name.startswith((".", "__")):
                         continue
-                    linked = one.is_symlink()
-                    if not (is_directory(one.path) if linked else one.is_dir()):
+                    linked = entry.is_symlink()
+                    is_folder = is_directory(entry.path) if linked else entry.is_dir()
+                    if not is_folder:
                         files.append(name)
                     elif not is_word(name):
-                        self.problems += (Problem(one.path, f"left out; {WORD_RULE}"),)
-                    elif self.owned and not _has_definition(one.path):
+                        self.problems += (Problem(entry.path, f"left out; {WORD_RULE}"),)
+                    elif self.owned and not _has_definition(entry.path):
                         continue
-                    elif not linked or self._follows(one.path):
+                    elif not linked or self._follows(entry.path):
                         folders[name] = self.linked or linked
         except OSError as failure:
             self.problems += (Problem(self.at, f"{failure.strerror}"),)

@@ -25,7 +25,9 @@ class SourceReader(Offers):
 
     def read_all(self, sources: "Iterable[EnvSource]") -> None:
         """Add the variables of `sources` to `layers`, unless the command has `"sources": false`."""
-        for source in sources if self.definition.reads_sources else ():
+        if not self.definition.reads_sources:
+            return
+        for source in sources:
             self.read(source)
 
     def read(self, source: "EnvSource") -> None:
@@ -38,7 +40,7 @@ class SourceReader(Offers):
             self.read_provider(source)
         elif source.reader == "envs":
             self.read_envs(source)
-        elif source.files or any(one.env_files for one in self.definition.chain):
+        elif source.files or any(level.env_files for level in self.definition.chain):
             from host.run.dotenv import offer_env_files
 
             offer_env_files(self, source)
@@ -62,14 +64,16 @@ class SourceReader(Offers):
         from host.run.provider import call_provider
 
         environ = self.layers.environment()
-        found = call_provider(source.plugin, source.folders, source.provider, self.words, environ)
-        for name, value in found.items():
+        variables = call_provider(
+            source.plugin, source.folders, source.provider, self.words, environ
+        )
+        for name, value in variables.items():
             self.offer(name, value, source.rank, f"plugin {source.plugin}: {source.name}")
 
     def read_envs(self, source: "EnvSource") -> None:
-        for one in self.definition.chain:
-            file = one.file or source.name
-            for name, text in one.envs.items():
+        for level in self.definition.chain:
+            file = level.file or source.name
+            for name, text in level.envs.items():
                 key = f"envs.{name}"
                 self.offer(name, self.expanded(text, file, key), source.rank, file, key)
 
@@ -79,16 +83,15 @@ class SourceReader(Offers):
         They are added as values or, without `resolves`, as references. Raises SourceError.
         """
         definition = self.definition
-        found: dict[str, str] = {
-            f"secrets.{name}": text
-            for name, text in definition.secrets.items()
-            if self.layers.get(name) is None
-        }
-        if found and self.resolves:
+        values: dict[str, str] = {}  # by key; references until they are resolved
+        for name, reference in definition.secrets.items():
+            if self.layers.get(name) is None:
+                values[f"secrets.{name}"] = reference
+        if values and self.resolves:
             from host.run.secret_references import resolve
 
-            found = resolve(found, self, definition)
-        for key, value in found.items():
+            values = resolve(values, self, definition)
+        for key, value in values.items():
             name = key.removeprefix("secrets.")
             self.offer(name, value, SECRETS, definition.file, key, secret=self.resolves)
 
@@ -107,12 +110,12 @@ def layers_of(
     arguments, by default those of an empty command line. `shell_file` is the file for lines that
     the calling shell evaluates, or "".
     """
-    caller = {
-        name: value
-        for name, value in environ.items()
-        if name not in (RUN, REPORT, RECORDED, SHELL_FILE)
-        and not any(one.owns(name) for one in definition.args)
-    }
+    caller = {}
+    for name, value in environ.items():
+        is_of_argument = any(argument.owns(name) for argument in definition.args)
+        if name not in (RUN, REPORT, RECORDED, SHELL_FILE) and not is_of_argument:
+            caller[name] = value
+
     if definition.args and given is None:
         from host.run.argument_parser import parse
 
@@ -133,13 +136,10 @@ def layers_of(
     ) -> str:
         return run_chain(installation.layout, environ, values, secret, added)
 
-    secret_names = [
-        name
-        for argument in definition.args
-        if argument.secret
-        for name in fixed
-        if argument.owns(name)
-    ]
+    secret_names: list[str] = []
+    for argument in definition.args:
+        if argument.secret:
+            secret_names += filter(argument.owns, fixed)
     return Layers(caller, fixed, chain, folders, secret_names)
 
 

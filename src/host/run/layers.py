@@ -35,32 +35,54 @@ LOAD_ORDER = {"shell": 0, "dotenv": 1, "python": 1, "env_files": 2, "envs": 3}
 """The order of readers: settings.conf first, so plugins can use its values; the definition last."""
 
 
-class Assignment:
-    """A value that a source offers for a variable; `source` names that source in messages.
+class Variable(Record):
+    """One variable of a command's run: its value, its source, and the values that it shadows.
 
-    The value is `secret` if it was resolved from a reference, whatever the variable's name.
+    name      such as "DB_HOST"
+    value     the value in the run, unmasked; call `masked` before you show it
+    source    a file with its line or key, a plugin with the name of its source, "system" for the
+              caller's environment, "args" for a declared argument, or "framework"
+    rank      1 for the caller's environment, 2 for `envs`, 3 for settings.conf, 4 for `.env`
+              files, 4.5 for `secrets`, and from 2 to 4 for plugins; 0 for variables that describe
+              the run, such as COMMAND_NAME (`self env --format json` shows null for 0)
+    shadows   the variables of the same name that it overrides, the strongest first
+    secret    whether a reference to a secret gave the value; `masked` then hides it, whatever the
+              name of the variable
     """
 
-    __slots__ = ("name", "rank", "secret", "source", "value")
+    name: str
+    value: str
+    source: str
+    rank: float
+    shadows: "tuple[Variable, ...]" = ()
+    secret: bool = False
 
+    # A run makes one for each value of a source; `Record.__init__` would take three times as long.
     def __init__(
-        self, name: str, value: str, rank: float, source: str, *, secret: bool = False
+        self,
+        name: str,
+        value: str,
+        source: str,
+        rank: float,
+        shadows: "tuple[Variable, ...]" = (),
+        secret: bool = False,
     ) -> None:
         self.name = name
         self.value = value
-        self.rank = rank
         self.source = source
+        self.rank = rank
+        self.shadows = shadows
         self.secret = secret
 
 
 class Layers:
     """The variables of all sources.
 
-    The highest rank (smallest number) wins; if ranks are equal, the assignment read last wins.
+    The highest rank (smallest number) wins; if ranks are equal, the value read last wins.
 
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
     caller   the caller's environment (SYSTEM): never changed, even if a value is empty
-    offered  the assignments of all other sources by name, the strongest first
+    offered  the variables of all other sources by name, the strongest first
     missing  the `.env` files that do not exist
     secret_names
              the names in `fixed` whose values are secret
@@ -78,21 +100,23 @@ class Layers:
     ) -> None:
         self.caller = caller
         self.fixed = fixed
-        self.offered: dict[str, list[Assignment]] = {}
+        self.offered: dict[str, list[Variable]] = {}
         self.missing: list[str] = []
         self.unasked: list[str] = []
         self.folders = folders
         self.secret_names = secret_names
         self._run_chain = run_chain  # returns CLI_RUN for what this run sets and appends to PATH
 
-    def offer(self, assignment: Assignment) -> None:
-        ranked = self.offered.setdefault(assignment.name, [])
-        ranked.insert(0, assignment)
-        ranked.sort(key=lambda one: one.rank)
+    def offer(self, variable: Variable) -> None:
+        ranked = self.offered.setdefault(variable.name, [])
+        ranked.insert(0, variable)
+        ranked.sort(key=lambda offered: offered.rank)
 
     def get(self, name: str) -> str | None:
         """Return the current value of `name`, or None if it is unset."""
-        value = self.offered[name][0].value if name in self.offered else None
+        value: str | None = None
+        if name in self.offered:
+            value = self.offered[name][0].value
         for stronger in (self.caller, self.fixed):
             value = stronger.get(name, value)
         if name == "PATH" and self.folders:
@@ -103,38 +127,48 @@ class Layers:
 
     def environment(self) -> dict[str, str]:
         """Return the complete environment: the caller's, and the variables of all sources."""
-        found = {**self.caller, **self.fixed}
-        won = {name: ranked[0].value for name, ranked in self.offered.items() if name not in found}
+        environment = {**self.caller, **self.fixed}
+        won = {}  # what the sources add: nothing that the caller or the run has set
+        for name, ranked in self.offered.items():
+            if name not in environment:
+                won[name] = ranked[0].value
+
         added: list[str] = []
         if self.folders:
             from host.run.path_folders import append_folders
 
-            layer = found if "PATH" in found else won
+            layer = environment if "PATH" in environment else won
             layer["PATH"], added = append_folders(layer.get("PATH"), self.folders)
         if self._run_chain is not None:
             values = {**self.fixed, **won}
-            own = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
-            found[RUN] = self._run_chain(own, self._secrets_among(own), added)
-        return {**found, **won}
+            set_here = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
+            secret = self._secrets_among(set_here)
+            environment[RUN] = self._run_chain(set_here, secret, added)
+        return environment | won
 
     def _secrets_among(self, values: "Mapping[str, str]") -> "set[str]":
         """Return the names of the values that are secret, or that contain one that is secret."""
         names = {name for name in self.secret_names if name in values}
-        for name, assignments in self.offered.items():
-            strongest = assignments[0]
+        for name, ranked in self.offered.items():
+            strongest = ranked[0]
             if name in values and (strongest.secret or strongest.rank == SECRETS):
                 names.add(name)
+
         texts = [values[name] for name in names if len(values[name]) >= _SHORTEST_INSIDE]
-        if texts:
-            names |= {name for name, value in values.items() if any(map(value.__contains__, texts))}
+        if not texts:
+            return names
+        for name, value in values.items():
+            if any(text in value for text in texts):
+                names.add(name)
         return names
 
     def ignored(self) -> "Iterator[str]":
-        """Yield a line for each assignment that has no effect because the caller set the name."""
-        for name, assignments in self.offered.items():
-            if name in self.caller:
-                for assignment in assignments:
-                    yield f"{name}: {assignment.source} is ignored, because the caller set {name}"
+        """Yield a line for each value that has no effect because the caller set the name."""
+        for name, ranked in self.offered.items():
+            if name not in self.caller:
+                continue
+            for variable in ranked:
+                yield f"{name}: {variable.source} is ignored, because the caller set {name}"
 
 
 class Offers(Record):
@@ -166,7 +200,7 @@ class Offers(Record):
         *,
         secret: bool = False,
     ) -> None:
-        if any(one.owns(name) for one in self.definition.args):
+        if any(argument.owns(name) for argument in self.definition.args):
             return  # only an argument may set its own variables
         scheme, colon, _ = value.partition(":")
         if colon and rank in (ENVS, ENV_FILES) and (scheme == "encrypted" or self.knows(scheme)):
@@ -174,8 +208,13 @@ class Offers(Record):
                 f"the value of {name} looks like a reference to a secret, but is not resolved here"
             )
             self.report(Problem(path, what, 'move it to "secrets"', key, line))
-        source = f"{path}:{line}" if line else f"{path}: {key}" if path and key else path or key
-        self.layers.offer(Assignment(name, value, rank, source, secret=secret))
+        if line:
+            source = f"{path}:{line}"
+        elif path and key:
+            source = f"{path}: {key}"
+        else:
+            source = path or key
+        self.layers.offer(Variable(name, value, source, rank, secret=secret))
 
     def knows(self, scheme: str) -> bool:
         """Return whether `scheme` is a reference scheme for secrets."""

@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from host.cli.variables import traced_variables
-from host.run.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Assignment, Layers
+from host.run.layers import ENV_FILES, ENVS, FRAMEWORK, SETTINGS, SYSTEM, Layers, Variable
 from testing.installation import command
 
 # Prints each variable as NAME=[value], or NAME unset.
@@ -233,21 +233,21 @@ def test_debug_of_a_source_is_for_the_script_only(install):
     assert made.run("demo", "show", "DEBUG").all == (0, "DEBUG=[true]\n", "")
 
 
-def offered(*assignments: Assignment, system=None, framework=None) -> Layers:
+def offered(*variables: Variable, system=None, framework=None) -> Layers:
     layers = Layers(system or {}, framework or {})
-    for one in assignments:
-        layers.offer(one)
+    for variable in variables:
+        layers.offer(variable)
     return layers
 
 
 def test_the_lowest_rank_wins_and_within_a_rank_the_later():
     layers = Layers({"S": "s"}, {"F": "f"})
     for name in ("S", "F"):
-        layers.offer(Assignment(name, "x", ENVS, "envs"))
+        layers.offer(Variable(name, "x", "envs", ENVS))
     offers = [(ENV_FILES, "1"), (ENV_FILES, "2"), (3.5, "3"), (ENV_FILES, "4"), (SETTINGS, "5")]
     winners = []
     for rank, value in offers:
-        layers.offer(Assignment("X", value, rank, "a"))
+        layers.offer(Variable("X", value, "a", rank))
         winners.append(layers.get("X"))
     assert winners == ["1", "2", "3", "3", "5"]
     assert layers.environment() == {"S": "s", "F": "f", "X": "5"}
@@ -256,12 +256,12 @@ def test_the_lowest_rank_wins_and_within_a_rank_the_later():
 
 def test_trace_names_the_winner_and_what_it_shadows():
     layers = offered(
-        Assignment("X", "1", SETTINGS, "settings"),
-        Assignment("X", "2", ENV_FILES, "a.env"),
-        Assignment("X", "3", ENV_FILES, "b.env"),
-        Assignment("X", "4", ENVS, "envs"),
-        Assignment("S", "5", ENVS, "envs"),
-        Assignment("F", "6", ENVS, "envs"),
+        Variable("X", "1", "settings", SETTINGS),
+        Variable("X", "2", "a.env", ENV_FILES),
+        Variable("X", "3", "b.env", ENV_FILES),
+        Variable("X", "4", "envs", ENVS),
+        Variable("S", "5", "envs", ENVS),
+        Variable("F", "6", "envs", ENVS),
         system={"S": "s", "F": "old", "G": "same", "OTHER": "o"},
         framework={"F": "f", "G": "same"},
     )
