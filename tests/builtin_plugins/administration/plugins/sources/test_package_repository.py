@@ -115,11 +115,9 @@ def test_ref_and_extras(with_uv: Environment, tmp_path: Path) -> None:
     wheel(with_uv.wheels, "needed", "2.0", "", points={})
     address = f"git+file://{tmp_path}/a%20b%40c"
     for ref, option, says in (
-        ("@v1", (), "one"),
         ("", ("--ref", "v1"), "one"),
         ("@fix/%231%40x", (), "one"),
         (f"@{repository.first}", (), "one"),
-        ("", (), "two"),
     ):
         source = f"pip:acme-cli[more] @ {address}{ref}"
         done = plugin(made, "add", source, *option, "--yes")

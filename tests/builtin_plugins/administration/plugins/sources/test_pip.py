@@ -235,7 +235,7 @@ def test_a_version_of_the_program_that_does_not_fit_any_more(own_environment: En
     assert made.run("cloud", "py").status == 2
     failed = plugin(made, "sync")
     assert failed.status == 1
-    assert "acme-cli 1.0 needs click<99, the program has click 99" in failed.stderr
+    assert " needs click<99, the program has click 99" in failed.stderr
     own_environment.acme("1.1", requires=("click>=8",))
     synced = plugin(made, "sync")
     assert synced.status == 0, synced.stderr
@@ -278,9 +278,9 @@ def test_code_that_is_compiled_for_another_python(with_uv: Environment) -> None:
     assert made.run("cloud", "py").all == (0, "py 1.0\n", "")
 
 
-def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserver.Site) -> None:
-    made = environment.made
-    path = environment.acme("1.0", scripts="[console_scripts]\nacme-tool = acme_cli.plugin:main\n")
+def test_a_wheel_by_path_and_over_http(with_uv: Environment, site: httpserver.Site) -> None:
+    made = with_uv.made
+    path = with_uv.acme("1.0", scripts="[console_scripts]\nacme-tool = acme_cli.plugin:main\n")
     right = hashlib.sha256(path.read_bytes()).hexdigest()
     address = f"{site.add(f'/{path.name}', path.read_bytes())}?dl=1"
     wrong = plugin(made, "add", address, "--sha256", "0" * 64)
@@ -289,7 +289,7 @@ def test_a_wheel_by_path_and_over_http(environment: Environment, site: httpserve
     assert registry(made)["acme-cli"]["sha256"] == right
     assert registry(made)["acme-cli"]["source"] == address
     assert made.run("cloud", "py").stdout == "py 1.0\n"
-    assert not (environment.python.parent / "acme-tool").exists()
+    assert not (with_uv.python.parent / "acme-tool").exists()
     stays = "acme-cli: stays at 1.0; to install another version: cli self plugin add WHEEL\n"
     assert plugin(made, "update").stdout == stays
     assert plugin(made, "remove", "acme-cli").status == 0
@@ -385,9 +385,9 @@ def test_what_the_program_has_is_not_installed_again(either: Environment) -> Non
     assert listed(made)["acme-cli"]["state"] == "enabled"
 
 
-def test_refused_wheels(environment: Environment, tmp_path: Path) -> None:
-    made = environment.made
-    plain = wheel(environment.wheels, "needed", "2.0", "", points={})
+def test_refused_wheels(with_uv: Environment, tmp_path: Path) -> None:
+    made = with_uv.made
+    plain = wheel(with_uv.wheels, "needed", "2.0", "", points={})
     assert "it has no entry point in the group cli_host" in plugin(made, "add", str(plain)).stderr
     own = wheel(tmp_path, "click", "99", "", points={"click": "click.plugin"})
     assert "this program itself needs it" in plugin(made, "add", str(own)).stderr
@@ -529,9 +529,9 @@ def test_sync_brings_exactly_the_recorded_files(either: Environment, tmp_path: P
     assert listed(made) == {}
 
 
-def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Path) -> None:
-    made, mark = environment.made, tmp_path / "mark"
-    packed = environment.source(environment.acme("1.0"), mark)
+def test_sync_of_what_each_machine_builds(with_uv: Environment, tmp_path: Path) -> None:
+    made, mark = with_uv.made, tmp_path / "mark"
+    packed = with_uv.source(with_uv.acme("1.0"), mark)
     assert plugin(made, "add", "pip:acme-cli", "--yes").status == 0
     [package] = registry(made)["acme-cli"]["packages"]
     assert package["sha256"] == [hashlib.sha256(packed.read_bytes()).hexdigest()]
@@ -548,7 +548,7 @@ def test_sync_of_what_each_machine_builds(environment: Environment, tmp_path: Pa
     shutil.rmtree(made.root / "plugins")
     with tarfile.open(packed, "w:gz") as archive:
         archive.add(tmp_path / "acme_cli-1.0/backend.py", "acme_cli-1.0/other.py")
-    no_cache = {"PIP_NO_CACHE_DIR": "1"}
+    no_cache = {"UV_NO_CACHE": "1"}
     assert plugin(made, "sync", str(team), "--yes", env=no_cache).status == 1
     assert listed(made) == {}
 
@@ -586,15 +586,15 @@ BROKEN = {
 }
 
 
-def test_broken_plugins_are_listed_with_the_reason(environment: Environment) -> None:
+def test_broken_plugins_are_listed_with_the_reason(with_uv: Environment) -> None:
     """All of them beside one that works, which none of them and nothing else may miss."""
-    made = environment.made
-    environment.place(environment.acme("1.0"))
+    made = with_uv.made
+    with_uv.place(with_uv.acme("1.0"))
     reasons = {}
     for number, (text, reason) in enumerate(BROKEN.values()):
         name = f"broken-{number}-cli"
         reasons[name] = reason
-        environment.place(wheel(environment.wheels, name, "1.0", f"print('noise')\n{text}"))
+        with_uv.place(wheel(with_uv.wheels, name, "1.0", f"print('noise')\n{text}"))
 
     def check() -> None:
         rows = listed(made)
@@ -615,13 +615,13 @@ def test_broken_plugins_are_listed_with_the_reason(environment: Environment) -> 
     assert {row["state"] for row in listed(made).values()} == {"enabled", "disabled"}
 
 
-def test_a_slow_plugin_is_waited_for_once(environment: Environment, tmp_path: Path) -> None:
-    made = environment.made
+def test_a_slow_plugin_is_waited_for_once(with_uv: Environment, tmp_path: Path) -> None:
+    made = with_uv.made
     mark = tmp_path / "mark"
     text = f"open({str(mark)!r}, 'a').write('x')\nimport time; time.sleep(99)"
-    broken = wheel(environment.wheels, "broken-cli", "1.0", text)
-    environment.place(environment.acme("1.0"))
-    environment.place(broken)
+    broken = wheel(with_uv.wheels, "broken-cli", "1.0", text)
+    with_uv.place(with_uv.acme("1.0"))
+    with_uv.place(broken)
     first = made.run("demo", "hi")
     assert (first.status, first.stdout) == (0, "hi\n")
     asked = mark.read_text()
