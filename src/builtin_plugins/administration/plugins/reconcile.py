@@ -15,6 +15,7 @@ that the user put into `plugins/`.
 import json
 import os
 import time
+from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
 from typing import Any, NamedTuple
 
@@ -221,11 +222,14 @@ def _written(file: RegistryFile, values: dict[str, Any]) -> tuple[RegistryFile, 
     the two would be lost.
     """
     complete = {"$schema": SCHEMA, **values}
-    if values != file.content:
+
+    def check() -> None:
         if read_values(file.path) != file.content:
             what = "another program has changed this file meanwhile, so nothing was changed"
             raise OperationError(Problem(file.path, what, "run the command again"))
-        _write(os.path.realpath(file.path), complete)
+
+    if values != file.content:
+        _write(os.path.realpath(file.path), complete, check)
         values = complete
     last = file.last
     if last is None or {"$schema": SCHEMA, **last} != complete:
@@ -236,9 +240,10 @@ def _written(file: RegistryFile, values: dict[str, Any]) -> tuple[RegistryFile, 
     return RegistryFile(file.path, values, last), values
 
 
-def _write(path: str, values: dict[str, Any]) -> None:
+def _write(path: str, values: dict[str, Any], check: Callable[[], None] | None = None) -> None:
     content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
-    atomic.write_file(path, content.encode("utf-8", "backslashreplace"))  # a lone surrogate
+    encoded = content.encode("utf-8", "backslashreplace")  # a lone surrogate
+    atomic.write_file(path, encoded, check=check)
 
 
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> None:

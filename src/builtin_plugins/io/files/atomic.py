@@ -8,7 +8,7 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
@@ -18,12 +18,20 @@ _AT_FDCWD = -100
 _EXCHANGE = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS
 
 
-def write_file(path: str, content: bytes | str, mode: int | None = None) -> None:
+def write_file(
+    path: str,
+    content: bytes | str,
+    mode: int | None = None,
+    check: Callable[[], None] | None = None,
+) -> None:
     """Write `content` to `path` in one step: after a crash, it has the old content or the new.
 
     Without `mode`, a replaced file keeps its mode and owner. A new file gets the read and write
     permissions of its directory, regardless of the umask. Raises OSError, which names `path`. A
     killed process leaves the file `temporary(path)`, which the next write removes.
+
+    `check` is called at the last moment before the file is replaced, because the disk may have
+    taken long to store the content; the exception that it raises leaves the old file in place.
     """
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     with _successor(path) as beside:
@@ -32,6 +40,8 @@ def write_file(path: str, content: bytes | str, mode: int | None = None) -> None
             file.flush()
             _set_mode(path, file.fileno(), mode)
             os.fsync(file.fileno())
+        if check is not None:
+            check()
         os.rename(beside, path)
     sync_directory(os.path.dirname(path))
 
