@@ -160,9 +160,10 @@ def _checked_json(client: Client, text: str, document: Mapping[str, Any]) -> str
 
 def _with_comments_below(before: str, after: str) -> str:
     """Return `after` with the comments that tomlkit removed together with the table above them."""
-    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    old = before.splitlines(keepends=True)
+    new = after.splitlines(keepends=True)
     pairs = enumerate(zip_longest(old, new))
-    start = next(number for number, (one, other) in pairs if one != other)
+    start = next(number for number, (line, other) in pairs if line != other)
     end = len(old) - len(new[start:])
     if old[end:] != new[start:]:
         return after

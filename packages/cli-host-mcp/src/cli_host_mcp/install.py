@@ -47,35 +47,49 @@ def command(
     check_options(program, options)
     argv = [program.executable, "mcp", "serve", *options]
     name = name or program.name
+    if only_print:
+        _print(names, name, argv)
+        return
 
     def install(client: Client, path: str, before: str) -> tuple[str, str]:
         entry = _entry(client, before, name, argv)
         dropped = _not_kept(client, before, name, entry)
         after = edited(client, before, name, entry, dropped)
-        if after != before:
-            removed = f"; removed from the entry: {', '.join(dropped)}" if dropped else ""
-            return after, f"{name} was written to {path}{removed}; restart the assistant"
-        words = client.argv(entry)[len(_COMMAND) :]
-        kept = f" with {shlex.join(words)}" if words else ""
-        which = f"--client {client.name}"
-        which += f" --name {shlex.quote(name)}" if name != program.name else ""
-        calls = [f"{program.name} mcp {word} {which}" for word in ("uninstall", "install")]
-        hint = f"; to serve all commands: {' && '.join(calls)}"
-        return after, f"{path} already has {name}{kept}{hint if kept and not options else ''}"
+        if after == before:
+            kept = client.argv(entry)[len(_COMMAND) :]
+            hint = "" if options else _way_to_all(program, client, name, kept)
+            with_options = f" with {shlex.join(kept)}" if kept else ""
+            return after, f"{path} already has {name}{with_options}{hint}"
+        removed = f"; removed from the entry: {', '.join(dropped)}" if dropped else ""
+        return after, f"{name} was written to {path}{removed}; restart the assistant"
 
-    if only_print and not names:
+    change_each(program, names, install)
+
+
+def _print(names: tuple[str, ...], name: str, argv: Sequence[str]) -> None:
+    """Print the entry in general, or for each of these clients with the place of its file."""
+    if not names:
         client = Client("", "")
         click.echo(shown(client, name, client.entry(argv)), nl=False)
-    elif only_print:
-        for client in chosen(names, os.environ):
-            path = client.path(os.environ)
-            try:
-                entry = _entry(client, read(path), name, argv)
-            except (OSError, ValueError):
-                entry = client.entry(argv)
-            click.echo(f"{client.name}: {path}\n{shown(client, name, entry)}", nl=False)
-    else:
-        change_each(program, names, install)
+        return
+    for client in chosen(names, os.environ):
+        path = client.path(os.environ)
+        try:
+            entry = _entry(client, read(path), name, argv)
+        except (OSError, ValueError):
+            entry = client.entry(argv)
+        click.echo(f"{client.name}: {path}\n{shown(client, name, entry)}", nl=False)
+
+
+def _way_to_all(program: Program, client: Client, name: str, kept: Sequence[str]) -> str:
+    """Return how to replace an entry whose options were kept by one without options."""
+    if not kept:
+        return ""
+    which = f"--client {client.name}"
+    if name != program.name:
+        which += f" --name {shlex.quote(name)}"
+    calls = [f"{program.name} mcp {word} {which}" for word in ("uninstall", "install")]
+    return f"; to serve all commands: {' && '.join(calls)}"
 
 
 def check_options(program: Program, options: Sequence[str]) -> None:

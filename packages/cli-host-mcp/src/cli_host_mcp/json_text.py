@@ -116,7 +116,12 @@ def _object(text: str) -> JSONObject:
 
 
 def _names(node: JSONObject) -> list[str]:
-    return [getattr(key, "characters", None) or str(getattr(key, "name", "")) for key in node.keys]
+    """Return the keys of an object: strings, or names without quotes."""
+    names = []
+    for key in node.keys:
+        text = getattr(key, "characters", None)
+        names.append(text or str(getattr(key, "name", "")))
+    return names
 
 
 def _span(text: str, node: ModelNode) -> tuple[int, int]:
@@ -177,8 +182,9 @@ def _without_blank_line(before: str, after: str) -> str:
 
 
 def _unit(text: str) -> str:
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
+    """Return the indentation of the file: that of its first key on a line of its own."""
+    indent = _INDENT.search(text)
+    return indent[1] if indent else "  "
 
 
 def _shown(value: Any, unit: str = "  ", depth: int = 0) -> str:
