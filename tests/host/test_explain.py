@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from host import printable, width_of
-from testing.installation import command
+from testing.installation import IMPORTABLE, command
 
 DUMP = """printf '%s\\0' "$0" "$@" > "$HOME/argv"; pwd > "$HOME/directory"
 env -0 > "$HOME/environment"
@@ -19,6 +19,9 @@ SHEBANGS = ("#!/bin/sh\n", "#!/bin/bash\n", "#!/usr/bin/env bash\n", "")
 OF_THE_SHELL = {"_", "PWD", "OLDPWD", "SHLVL", "CLI_RUN"}
 VALUES = ("plain", "two words", "", "a  b", "ü", "$HOME/x", "${NONE:-other}", "'quoted'", "a=b")
 DEFINITIONS = 50
+PIN = "pin4711"
+MINTED = "minted0815"
+MASKED = {MINTED: "file:$HOME/minted", PIN: "********", f"--pin={PIN}": "--pin=********"}
 
 
 def explained(made, *words, options=(), **run):
@@ -43,6 +46,16 @@ def definition(chance):
             {"name": "--jobs", "value": "N", "env": "FROM_CALLER"},
         ]
         arguments = chance.sample(["prod", "--fast", "--jobs=3"], k=chance.randrange(4))
+    elif chance.random() < 0.4:
+        fields["args"] = [
+            {"name": "stage", "required": True, "choices": ["dev", "prod"]},
+            {"name": "--pin", "value": "PIN", "secret": True},
+            {"name": "rest...", "passthrough": True},
+        ]
+        arguments = ["--pin=" + PIN] if chance.random() < 0.5 else []
+        arguments += ["prod", *chance.sample(["--any", "-x", "--", "", "a b"], k=2)]
+    if chance.random() < 0.3:
+        fields["secrets"] = {"MINTED": "file:$HOME/minted"}
     if chance.random() < 0.3:
         fields["path"] = ["bin"]
         beside["bin/tool"] = "#!/bin/sh\n"
@@ -68,38 +81,70 @@ def test_what_it_prints_is_what_runs(install, tmp_path):
         files |= {f"{folder}/{name}": content for name, content in beside.items()}
         runs.append((words, arguments))
     made = install(files)
+    (made.home / "minted").write_text(MINTED)
+    directory = tmp_path / "a folder"
+    directory.mkdir()
     for words, arguments in runs:
         caller = {"FROM_CALLER": "7"} if chance.random() < 0.5 else {}
         ordinary = {"PATH": os.environ["PATH"], "HOME": str(made.home), **caller}
-        run = {"env": caller, "cwd": tmp_path}
+        run = {"env": caller, "cwd": directory}
         result, plan = explained(made, *words, *arguments, **run)
         assert (result.status, plan["status"], plan["errors"]) == (0, 0, []), result
         assert made.run(*words, *arguments, **run).status == 0
-        argv, directory, environment = [
+        assert PIN not in result.stdout
+        assert MINTED not in result.stdout
+        argv, started_in, environment = [
             (made.home / name).read_text() for name in ("argv", "directory", "environment")
         ]
-        argv = argv.split("\0")[:-1]
+        assert argv.split("\0")[1:-1] == arguments
+        argv = [MASKED.get(word, word) for word in argv.split("\0")[:-1]]
         assert plan["argv"][-len(argv) :] == argv
-        assert plan["arguments"] == arguments == argv[1:]
-        assert f"{plan['directory']}\n" == directory
+        assert plan["arguments"] == argv[1:]
+        assert f"{plan['directory']}\n" == started_in == f"{directory}\n"
         variables = dict(line.split("=", 1) for line in environment.split("\0") if line)
         added = {
-            name: value
+            name: MASKED.get(value, value)
             for name, value in variables.items()
             if ordinary.get(name) != value and name not in OF_THE_SHELL
         }
-        shown = {one["name"]: one["value"] for one in plan["variables"]}
+        shown = {variable["name"]: variable["value"] for variable in plan["variables"]}
         assert {name: text for name, text in shown.items() if ordinary.get(name) != text} == added
 
 
 MARK = '#!/bin/sh\ntouch "$HOME/marks/{name}"\necho {name} 2.0\n'
 
 
+MODULE = f"explained_{os.getpid()}"  # each worker has its own
+HOOKS = f"""
+from host import EnvSource, SecretScheme, hookimpl
+
+@hookimpl
+def env_sources():
+    yield EnvSource("vault", rank=2.5, provider="cli_host_tests.{MODULE}:read")
+
+@hookimpl
+def secret_schemes():
+    yield SecretScheme("vault", provider="cli_host_tests.{MODULE}:secrets")
+"""
+PROVIDERS = """
+def read(words, environ):
+    return {"FROM_PROVIDER": " ".join(words)}
+
+def secrets(references, environ):
+    open(environ["HOME"] + "/marks/scheme", "w").close()
+    return {reference: "x" for reference in references}
+"""
+
+
 @pytest.fixture
 def everything(install):
     """Return an installation with a command that has all that a run would start or ask."""
+    module = IMPORTABLE / f"{MODULE}.py"
+    module.write_text(PROVIDERS)
     made = install(
         {
+            "plugins/vault/plugin.json": {"name": "vault", "hooks": "hooks.py"},
+            "plugins/vault/hooks.py": HOOKS,
             "config/settings.conf": "FROM_SETTINGS=1\n",
             "commands/deploy/category.json": {"name": "Deploy", "timeout": "10m"},
             "commands/deploy/app/command.json": command(
@@ -111,7 +156,7 @@ def everything(install):
                 confirm="Deploy it?",
                 effects="destroy",
                 requires=["tool>=2", {"program": "sh"}],
-                secrets={"TOKEN": "run:sh -c 'touch marks/secret'"},
+                secrets={"TOKEN": "run:sh -c 'touch marks/secret'", "OTHER": "vault:x"},
                 envs={"API_KEY": "hunter22", "ADDRESS": "https://me:hunter22@example.org/"},
                 record=True,
                 exclusive="database",
@@ -123,7 +168,8 @@ def everything(install):
     )
     (made.home / "marks").mkdir(exist_ok=True)
     environ = {"PATH": f"{made.root}/bin:{os.environ['PATH']}"}
-    return made, {"env": environ, "cwd": made.home}
+    yield made, {"env": environ, "cwd": made.home}
+    module.unlink()
 
 
 def test_the_page(everything):
@@ -144,6 +190,7 @@ def test_the_page(everything):
         "record     true  ← commands/deploy/app/command.json",
         "exclusive  database  ← commands/deploy/app/command.json",
         "FROM_SETTINGS",
+        "FROM_PROVIDER",
         "← config/settings.conf:1 (rank 3)",
     ):
         assert line in page
@@ -175,6 +222,7 @@ def test_it_starts_bash_and_writes_the_lock(everything, tmp_path):
         capture_output=True,
     )
     assert done.stderr == b""
+    assert b"deploy app" in done.stdout.partition(b"FROM_PROVIDER")[2]  # the provider was called
     calls = [line for line in trace.read_text().splitlines() if " = -1 " not in line]
     started = [re.search(r'execve\("([^"]*)"', line) for line in calls]
     programs = {os.path.basename(call[1]) for call in started if call}

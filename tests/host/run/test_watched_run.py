@@ -304,6 +304,8 @@ def test_a_time_limit_ends_everything_that_the_command_started(
             "trap '' TERM\n"
             "setsid bash -c 'trap \"\" TERM; sleep 70 & sleep 71' &\n"
             "(set -m; bash -c 'sleep 72; sleep 73' &)\n"
+            "setsid bash -c 'trap \"\" TERM; kill -STOP $$; sleep 76' &\n"
+            "(setsid bash -c '(sleep 77 &); kill -STOP $$' &)\n"
             "sleep 74; sleep 75\n"
         }
     )
