@@ -75,7 +75,7 @@ class CommandLine:
                 self.options[argument.name] = argument
                 self.options[argument.short or argument.name] = argument
                 self.options[argument.negation or argument.name] = argument
-        self.names = {one.name: one.bare_name for one in arguments}
+        self.names = {argument.name: argument.bare_name for argument in arguments}
         positional = [argument for argument in arguments if not argument.option]
         # The numbers of loose words after which the next word may have any form.
         self.any_form_after = [
@@ -137,7 +137,8 @@ class CommandLine:
     def short(self, word: str) -> None:
         """Parse short options in one word, such as `-abc`; only the last may have a value."""
         for index, letter in enumerate(word[1:], 2):
-            argument, rest = self.option(f"-{letter}", word), word[index:]
+            argument = self.option(f"-{letter}", word)
+            rest = word[index:]
             if not argument.flag or rest.startswith("="):
                 self.take(argument, f"-{letter}", rest.removeprefix("=") if rest else None)
                 return
@@ -147,7 +148,7 @@ class CommandLine:
         if name not in self.options:
             from host.run.suggestions import did_you_mean
 
-            known = [one for one in self.options if one.startswith("--")]
+            known = [option for option in self.options if option.startswith("--")]
             raise self.unfit(f"unknown option {name}", did_you_mean(word, known) or self.usage)
         return self.options[name]
 
@@ -175,7 +176,8 @@ class CommandLine:
             if argument.option or not loose:
                 continue
             count = len(loose) if argument.repeats else 1
-            self.texts[argument.name], loose = loose[:count], loose[count:]
+            self.texts[argument.name] = loose[:count]
+            loose = loose[count:]
         if loose:
             raise self.unfit(f"unexpected argument {loose[0] or EMPTY}", self.usage)
 
@@ -200,25 +202,32 @@ class CommandLine:
             if argument.required and argument.name not in self.texts:
                 missing.append(argument.bare_name)
             if argument.conflicts and self.is_given(argument):
-                others = [one for one in self.arguments if one.name in argument.conflicts]
-                for other in filter(self.is_given, others):
-                    names = f"{self.names[argument.name]} and {self.names[other.name]}"
-                    raise self.unfit(f"{names} cannot be given together")
+                self.check_conflicts(argument)
         if missing:
             are = "is" if len(missing) == 1 else "are"
             error = self.unfit(f"{', '.join(missing)} {are} missing", self.usage)
             raise MissingArgumentsError(error, self)
 
+    def check_conflicts(self, argument: Argument) -> None:
+        """Raise UsageError if an argument is given that conflicts with `argument`."""
+        for other in self.arguments:
+            if other.name in argument.conflicts and self.is_given(other):
+                names = f"{self.names[argument.name]} and {self.names[other.name]}"
+                raise self.unfit(f"{names} cannot be given together")
+
     def check_text(self, argument: Argument, text: str) -> None:
         """Raise UsageError for a text that the argument does not accept."""
-        name, found = self.names[argument.name], HIDDEN if argument.secret else text or EMPTY
+        name = self.names[argument.name]
+        shown = HIDDEN if argument.secret else text or EMPTY
         if not argument.accepts(text):
             from host.run.suggestions import did_you_mean
 
-            what = f"{name}: expected {argument.expected}; found {found}"
+            what = f"{name}: expected {argument.expected}; found {shown}"
             raise self.unfit(what, did_you_mean(text, argument.choices))
-        if argument.type in ("file", "directory") and (fault := _fault(argument.type, text)):
-            raise self.unfit(f"{name}: {found}: {fault}")
+        if argument.type in ("file", "directory"):
+            fault = _fault(argument.type, text)
+            if fault:
+                raise self.unfit(f"{name}: {shown}: {fault}")
 
     def is_given(self, argument: Argument) -> bool:
         """Return whether the caller set an argument or, for a flag, set it to true."""
@@ -227,8 +236,8 @@ class CommandLine:
 
     def effects(self, usual: str) -> str:
         """Return the strongest of the effects `usual` and those of the given options."""
-        given = [one.effects for one in self.arguments if one.effects and self.is_given(one)]
-        return max([usual, *given], key=EFFECTS.index)
+        given = [argument.effects for argument in self.arguments if self.is_given(argument)]
+        return max([usual, *filter(None, given)], key=EFFECTS.index)
 
     @property
     def usage(self) -> str:
@@ -239,18 +248,22 @@ class CommandLine:
         return UsageError(Problem(self.command, text, remedy))
 
     def variables(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+        """Return the variables of the arguments by name."""
+        variables: dict[str, str] = {}
         for argument in self.arguments:
             name = argument.variable
             values = self.values(argument)
             if argument.flag:
                 values = ["true" if _is_true(text) else "false" for text in values]
             if argument.repeats:
-                found[f"{name}_COUNT"] = str(len(values))
-                found |= {f"{name}_{number}": text for number, text in enumerate(values, 1)}
-            elif values or argument.flag:
-                found[name] = values[0] if values else "false"
-        return found
+                variables[f"{name}_COUNT"] = str(len(values))
+                for number, text in enumerate(values, start=1):
+                    variables[f"{name}_{number}"] = text
+            elif values:
+                variables[name] = values[0]
+            elif argument.flag:
+                variables[name] = "false"
+        return variables
 
 
 def _is_true(text: str) -> bool:

@@ -150,7 +150,7 @@ def is_integer(text: str) -> bool:
 
 def usage_of(arguments: "Iterable[Argument]") -> str:
     """Return the arguments for a usage line: `<env> [--count N] [files...]`."""
-    return " ".join([one.usage for one in arguments])
+    return " ".join([argument.usage for argument in arguments])
 
 
 def term(argument: Argument) -> str:

@@ -9,7 +9,7 @@ from host.run.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
 
@@ -47,7 +47,8 @@ class DeclaredNode(Node):
     ) -> None:
         self.tree = tree
         self.at = words
-        self._declared = [one for one in declared if one.words[: len(words)] == words]
+        # the commands and categories at and below these words
+        self._declared = [item for item in declared if item.words[: len(words)] == words]
 
     @property
     def has_below(self) -> bool:
@@ -58,19 +59,30 @@ class DeclaredNode(Node):
 
     def inside(self) -> "dict[str, DeclaredNode]":
         depth = len(self.at)
-        below = [one for one in self._declared if one.runs and len(one.words) > depth]
+        # a category without commands below it is not listed
+        below = {item.words[depth] for item in self._commands() if len(item.words) > depth}
         return {
             word: DeclaredNode(self.tree, (*self.at, word), self._declared)
-            for word in sorted({one.words[depth] for one in below})
+            for word in sorted(below)
         }
 
+    def _commands(self) -> "Iterator[Declared]":
+        """Yield the commands at and below this node."""
+        for item in self._declared:
+            if item.runs:
+                yield item
+
     def command(self) -> "Definition | None":
-        own = (one.definition for one in self._declared if one.runs and one.words == self.at)
-        return next(own, None)
+        for item in self._commands():
+            if item.words == self.at:
+                return item.definition
+        return None
 
     def category(self) -> "Definition | None":
-        own = (one.definition for one in self._declared if not one.runs and one.words == self.at)
-        return next(own, None)
+        for item in self._declared:
+            if item.words == self.at and not item.runs:
+                return item.definition
+        return None
 
     def holds_commands(self) -> bool:
         return True
@@ -79,9 +91,9 @@ class DeclaredNode(Node):
         return ()
 
     def aliased(self, alias: str) -> str:
-        for one in self._declared:
-            if one.words[:-1] == self.at and one.runs and alias in one.definition.aliases:
-                return one.words[-1]
+        for item in self._commands():
+            if item.words[:-1] == self.at and alias in item.definition.aliases:
+                return item.words[-1]
         return ""
 
 

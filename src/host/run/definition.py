@@ -176,7 +176,10 @@ class Definition:
     def inherit(self, above: "tuple[Definition, ...]") -> None:
         """Set `above`, and inherit `group` if it is absent; other defaults are read via `chain`."""
         self.above = above
-        self.group = next((one.group for one in reversed(self.chain) if one.group), "")
+        for level in reversed(self.chain):
+            if level.group:
+                self.group = level.group
+                return
 
     @property
     def chain(self) -> "tuple[Definition, ...]":
@@ -199,20 +202,26 @@ class Definition:
         """The variables that must be set; those of the categories above come first."""
         if not self.above:
             return self.own_required_envs
-        return tuple(dict.fromkeys([name for one in self.chain for name in one.own_required_envs]))
+        names: list[RequiredVariable] = []
+        for level in self.chain:
+            names += level.own_required_envs
+        return tuple(dict.fromkeys(names))
 
     @property
     def requires(self) -> "tuple[Requirement, ...]":
         """The required programs; if several definitions require the same one, the nearest wins."""
         if not self.above:
             return self.own_requires
-        needs = {need.program: need for one in self.chain for need in one.own_requires}
-        return tuple(needs.values())
+        by_program: dict[str, Requirement] = {}
+        for level in self.chain:
+            for requirement in level.own_requires:
+                by_program[requirement.program] = requirement
+        return tuple(by_program.values())
 
     @property
     def shown_args(self) -> "tuple[Argument, ...]":
         """The arguments for help pages and Tab; a run checks them only if they are in `args`."""
-        return tuple([one for one in self.all_args if not one.hidden])
+        return tuple([argument for argument in self.all_args if not argument.hidden])
 
     @property
     def all_args(self) -> "tuple[Argument, ...]":
@@ -312,10 +321,13 @@ def _condition(fields: Fields) -> dict[str, str]:
     if fields.value("installed_when") is None:
         return {}
     inner = fields.inner("installed_when")
-    found = {key: inner.text(key) for key in ("command", "path") if inner.value(key) is not None}
-    if len(found) != 1:
+    condition = {}
+    for key in ("command", "path"):
+        if inner.value(key) is not None:
+            condition[key] = inner.text(key)
+    if len(condition) != 1:
         raise fields.refused("installed_when", 'expected {"command": NAME} or {"path": PATH}')
-    return found
+    return condition
 
 
 def _example(fields: Fields) -> dict[str, str]:
@@ -337,8 +349,9 @@ class SecretReference(str):
 
 def _secrets(fields: Fields) -> dict[str, SecretReference]:
     """Return the references in `secrets` by variable; each must have a scheme."""
-    found: dict[str, SecretReference] = {}
-    for name, item in (fields.typed("secrets", dict, "an object of references") or {}).items():
+    references: dict[str, SecretReference] = {}
+    items = fields.typed("secrets", dict, "an object of references") or {}
+    for name, item in items.items():
         key = f"secrets.{name}"
         fields.check_variable("secrets", name)
         if item is None:
@@ -346,7 +359,8 @@ def _secrets(fields: Fields) -> dict[str, SecretReference]:
         optional = False
         if isinstance(item, dict):
             inner = Fields(fields.path, item, key)
-            text, optional = inner.filled("reference", required=True), inner.flag("optional")
+            text = inner.filled("reference", required=True)
+            optional = inner.flag("optional")
         elif isinstance(item, str):
             text = fields.clean(key, item)
         else:
@@ -355,8 +369,8 @@ def _secrets(fields: Fields) -> dict[str, SecretReference]:
         if not (colon and rest and is_word(scheme)):
             expected = 'expected a reference, such as "run:pass show deploy"'
             raise fields.refused(key, expected)
-        found[name] = SecretReference(text, optional)
-    return found
+        references[name] = SecretReference(text, optional)
+    return references
 
 
 def read_definition(path: str) -> Definition:
@@ -393,7 +407,7 @@ def _read_script(path: str) -> Definition:
         definition.unchecked_args = unchecked_arguments(unchecked)
     definition.usage = script.usage
     definition.words = script.words
-    definition.warnings = tuple([script.with_position(one) for one in definition.warnings])
+    definition.warnings = tuple(map(script.with_position, definition.warnings))
     return definition
 
 

@@ -123,7 +123,8 @@ class _Expansion:
         name = self.text[position + 2 : stop]
         if name and self.text.startswith("}", stop):
             return self.lookup(name) or "", stop + 1
-        operator = next((one for one in _OPERATORS if self.text.startswith(one, stop)), "")
+        operators = [sign for sign in _OPERATORS if self.text.startswith(sign, stop)]
+        operator = operators[0] if operators else ""
         if not name or not operator:
             self.foreign = self.foreign or used
             return self.as_written(position, position + 2)

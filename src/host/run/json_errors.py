@@ -29,7 +29,7 @@ def syntax_error(path: str, text: str, what: str, token: str) -> DefinitionError
 
 def _offset_of(token: str, text: str) -> int:
     """Return the offset of the wrong `token`: a constant such as NaN, or a duplicate key."""
-    constants = [one.start() for one in _TOKEN.finditer(text) if one[0] == token]
+    constants = [match.start() for match in _TOKEN.finditer(text) if match[0] == token]
     keys = [*offsets_of_keys(text)]
     first = dict(reversed(keys))
     twice = [(path, offset) for path, offset in keys if offset > first[path]]

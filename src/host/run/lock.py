@@ -103,11 +103,12 @@ class Lock(Record):
 
     def warnings(self, program: str) -> list[str]:
         """Return one warning for each broken plugin; `program` is the program's name."""
-        return [
-            f"plugin {one.full_name} is broken: {one.broken}; see: {program} self plugin list"
-            for one in self.plugins.values()
-            if one.broken
-        ]
+        warnings = []
+        for plugin in self.plugins.values():
+            if plugin.broken:
+                what = f"plugin {plugin.full_name} is broken: {plugin.broken}"
+                warnings.append(f"{what}; see: {program} self plugin list")
+        return warnings
 
 
 def stamp(path: str) -> str:

@@ -43,7 +43,7 @@ class Messages:
         if environ.get("NO_COLOR") or environ.get("TERM") == "dumb":
             return False
         forced = (environ.get("FORCE_COLOR"), environ.get("CLICOLOR_FORCE"))
-        is_forced = any(one not in (None, "", "0") for one in forced)
+        is_forced = any(value not in (None, "", "0") for value in forced)
         return is_forced or ("TERM" in environ and posix.isatty(descriptor))
 
     def error(self, text: str, remedy: str = "", suggestions: "Iterable[str]" = ()) -> None:
@@ -56,7 +56,9 @@ class Messages:
             self.line(f"{self.program}: {text}; {remedy}" if remedy else f"{self.program}: {text}")
             return
         self._write_kind("error:", _RED, text, colours)
-        lines = ["did you mean:", *(f"  {one}" for one in suggestions)] if suggestions else [remedy]
+        lines = [remedy]
+        if suggestions:
+            lines = ["did you mean:", *(f"  {suggestion}" for suggestion in suggestions)]
         for line in filter(None, lines):
             shown = printable(line)
             self._write(f"  {_MAGENTA}{shown}{_RESET}" if colours else f"  {shown}")

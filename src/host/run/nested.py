@@ -45,7 +45,10 @@ def outer_runs(environ: "Mapping[str, str]") -> list[OuterRun]:
 
 def run_of(root: str, runs: list[OuterRun]) -> OuterRun | None:
     """Return the innermost run of the installation at `root`, or None if there is none."""
-    return next((one for one in reversed(runs) if one.root == root), None)
+    for run in reversed(runs):
+        if run.root == root:
+            return run
+    return None
 
 
 def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tuple[str, str, str]:
@@ -57,17 +60,22 @@ def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tupl
     innermost run of the installation at `own`, or else it is "". If CLI_DIR comes from a run, the
     launcher comes from the same run.
     """
-    root, config_file = environ.get("CLI_DIR", ""), environ.get("GLOBAL_CONFIG_FILE", "")
+    root = environ.get("CLI_DIR", "")
+    config_file = environ.get("GLOBAL_CONFIG_FILE", "")
     runs = outer_runs(environ)
     if not runs:
         return root, config_file, launcher
+    origin = run_of(own, runs) or OuterRun("", launcher, "", {})
+    for run in runs:
+        if run.launcher == launcher:
+            origin = run  # the innermost one comes last
+
     innermost = runs[-1]
-    same = next((one for one in reversed(runs) if one.launcher == launcher), run_of(own, runs))
-    mine = same or OuterRun("", launcher, "", {})
     if config_file == (innermost.config_file or join(innermost.root, "core/cli.json")):
-        config_file = mine.config_file
+        config_file = origin.config_file
     if root == innermost.root:
-        root, launcher = mine.root, mine.launcher
+        root = origin.root
+        launcher = origin.launcher
     return root, config_file, launcher
 
 
@@ -100,12 +108,12 @@ def _is_set_by(name: str, value: str, hashes: "Mapping[str, str]") -> bool:
     return name in hashes and hashes[name] in ("", value_hash(value))
 
 
-def chained(environ: "Mapping[str, str]", own: str) -> str:
-    """Return CLI_RUN with the entry `own` at the end, and without an older entry for its root."""
-    root = own.partition(":")[0]
-    texts = environ[RUN].split(" ") if outer_runs(environ) else []
-    kept = [one for one in texts if one.partition(":")[0] != root]
-    return " ".join([*kept, own])
+def chained(environ: "Mapping[str, str]", entry: str) -> str:
+    """Return CLI_RUN with `entry` at the end, and without an older entry for its root."""
+    root = entry.partition(":")[0]
+    entries = environ[RUN].split(" ") if outer_runs(environ) else []
+    kept = [older for older in entries if older.partition(":")[0] != root]
+    return " ".join([*kept, entry])
 
 
 def outer_id(environ: "Mapping[str, str]") -> str:

@@ -99,11 +99,12 @@ def exec_of(file: str, args: "Sequence[str]", environ: "Mapping[str, str]", prog
 
     bash reads the shell library through BASH_ENV. The library's messages begin with `program`.
     """
-    start, env = start_of(file, environ), dict(environ)
-    if start.loads_library and (library := shell_library(env["LIB_DIR"])):
+    start = start_of(file, environ)
+    env = dict(environ)
+    library = shell_library(env["LIB_DIR"]) if start.loads_library else ""
+    if library:
         kept = f"s{env['BASH_ENV']}" if "BASH_ENV" in env else "u"
-        # escaped, because bash expands the value of BASH_ENV
-        env["BASH_ENV"] = "".join(f"\\{one}" if one in '\\$`"' else one for one in library)
+        env["BASH_ENV"] = _escaped(library)
         env["CLI_HOST_INIT"] = f"{posix.getpid()}:{program.replace(':', '')}:{kept}"
     return Exec(start.program, [*start.argv, *args], env)
 
@@ -114,6 +115,13 @@ def shell_library(lib_dir: str) -> str:
     shipped = [f"{package}/skeleton/core/lib", f"{dirname(dirname(package))}/core/lib"]
     paths = [join(place, "init.sh") for place in (lib_dir, *shipped)]
     return next(filter(is_file, paths), "")
+
+
+def _escaped(path: str) -> str:
+    """Return a path for BASH_ENV, whose value bash expands."""
+    for character in '\\$`"':  # the backslash first, because it escapes the others
+        path = path.replace(character, f"\\{character}")
+    return path
 
 
 def _read_head(file: str) -> tuple[bytes, bool]:
@@ -148,6 +156,9 @@ def _words_of_env(argument: str) -> list[str]:
 def _reads_bash_env(environ: "Mapping[str, str]", options: "Iterable[str]" = ()) -> bool:
     """Return whether bash with `options` reads BASH_ENV; it does not in posix mode, for example."""
     words = {*environ.get("SHELLOPTS", "").split(":"), *options}
-    short = "".join(one for one in options if one[:1] == "-" and one[:2] != "--")
-    is_special = words & {"posix", "privileged", "--posix"} or {"p", "i"} & {*short}
+    letters: set[str] = set()  # of the short options
+    for option in options:
+        if option.startswith("-") and not option.startswith("--"):
+            letters.update(option)
+    is_special = words & {"posix", "privileged", "--posix"} or {"p", "i"} & letters
     return "POSIXLY_CORRECT" not in environ and not is_special

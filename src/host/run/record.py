@@ -29,7 +29,7 @@ class Record:
     def __init_subclass__(cls) -> None:
         cls._fields += tuple(cls.__annotations__)
         cls._known = frozenset(cls._fields)
-        cls._needed = frozenset([one for one in cls._fields if not hasattr(cls, one)])
+        cls._needed = frozenset([name for name in cls._fields if not hasattr(cls, name)])
         if "__init__" not in vars(cls):  # the constructor of the base may lack values of this class
             cls.__init__ = Record.__init__  # type: ignore[method-assign]
 
@@ -66,6 +66,6 @@ class Record:
     @classmethod
     def of_row(cls, row: "Iterable[Any]") -> "Self":
         """Return a record with these values. Raises ValueError if there are too many or too few."""
-        found = cls.__new__(cls)
-        found.__dict__ = dict(zip(cls._fields, row, strict=True))
-        return found
+        record = cls.__new__(cls)
+        record.__dict__ = dict(zip(cls._fields, row, strict=True))
+        return record

@@ -114,5 +114,8 @@ def where_to_set(names: "Sequence[RequiredVariable]") -> str:
     alone = len(names) == 1
     them = "it" if alone else "them"
     where = f'export {them}, or set {them} in config/settings.conf, "envs" or a file in "env_files"'
-    hints = [one.hint if alone else f"{one}: {one.hint}" for one in names if one.hint]
-    return "; ".join(hints if len(hints) == len(names) else [*hints, where])
+    with_hint = [name for name in names if name.hint]
+    remedies = [name.hint if alone else f"{name}: {name.hint}" for name in with_hint]
+    if len(remedies) < len(names):
+        remedies.append(where)
+    return "; ".join(remedies)

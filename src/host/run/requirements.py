@@ -44,24 +44,27 @@ class Requirement(Record):
 
 def read_requirements(fields: Fields, items: "list[Any]") -> tuple[Requirement, ...]:
     """Return the programs that the `items` of `requires` name. Raises DefinitionError."""
-    found = {}
+    requirements = {}
     for index, item in enumerate(items):
         key = f"requires[{index}]"
         if type(item) is str:
             program = item.replace("<", ">").replace("=", ">").partition(">")[0]
-            version, hint = item[len(program) :], ""
+            version = item[len(program) :]
+            hint = ""
         else:
             inner = Fields(fields.path, item, key)
             program = inner.filled("program", required=True)
-            version, hint = inner.text("version"), inner.text("hint")
-        program, version = program.strip(), version.replace(" ", "")
+            version = inner.text("version")
+            hint = inner.text("hint")
+        program = program.strip()
+        version = version.replace(" ", "")
         if not program or program[0] in ".+-" or not _NAME.issuperset(program):
             raise fields.refused(key, f'"{program[:70]}" is not the name of a program')
         if version and not all(map(_constraint, version.split(","))):
             expected = "expected versions such as >=1.6 or >=1.6,<2"
             raise fields.refused(key, f'{expected}; found "{version[:70]}"')
-        found[program] = Requirement(program, version, hint)
-    return tuple(found.values())
+        requirements[program] = Requirement(program, version, hint)
+    return tuple(requirements.values())
 
 
 def _constraint(text: str) -> "tuple[str, list[int]] | None":
@@ -75,7 +78,7 @@ def _constraint(text: str) -> "tuple[str, list[int]] | None":
 
 def _numbers(parts: "list[str]") -> "list[int]":
     """Return the numbers of a version without trailing zeros, so that 1.6 equals 1.6.0."""
-    numbers = [int(one) for one in parts]
+    numbers = [int(part) for part in parts]
     while numbers and not numbers[-1]:
         numbers.pop()
     return numbers
@@ -87,9 +90,15 @@ def is_version(text: str) -> bool:
 
 def satisfies(version: str, wanted: str) -> bool:
     """Return whether a version satisfies constraints such as ">=1.6,<2"."""
-    own = _numbers(version.split("."))
-    for operator, other in filter(None, map(_constraint, wanted.split(","))):
-        sign = "=" if own == other else ">" if own > other else "<"
+    numbers = _numbers(version.split("."))
+    for text in wanted.split(","):
+        constraint = _constraint(text)
+        if constraint is None:
+            continue
+        operator, others = constraint
+        sign = "="
+        if numbers != others:
+            sign = ">" if numbers > others else "<"
         if sign not in operator:
             return False
     return True
@@ -119,15 +128,19 @@ def check_programs(
     if not faults:
         return
     alone = len(faults) == 1
-    remedies = [(one.program, remedy_of(one, program, is_command)) for one, _ in faults]
-    found = [remedy if alone else f"{name}: {remedy}" for name, remedy in remedies if remedy]
-    needs = ", ".join([f"{one} ({text})" for one, text in faults])
-    remedy = "; ".join(found) or ("install it" if alone else "install them")
-    raise MissingError(Problem(" ".join(words), f"needs {needs}", remedy))
+    needs = []
+    remedies = []
+    for requirement, text in faults:
+        needs.append(f"{requirement} ({text})")
+        remedy = remedy_of(requirement, program, is_command)
+        if remedy:
+            remedies.append(remedy if alone else f"{requirement.program}: {remedy}")
+    remedy = "; ".join(remedies) or ("install it" if alone else "install them")
+    raise MissingError(Problem(" ".join(words), f"needs {', '.join(needs)}", remedy))
 
 
 def fault(
-    one: Requirement,
+    requirement: Requirement,
     environ: "Mapping[str, str]",
     cache_file: str,
     *,
@@ -137,27 +150,27 @@ def fault(
 
     Without `starts_programs`, the result is NOT_CHECKED for a version that is not in the cache.
     """
-    path = find_program(one.program, environ)
+    path = find_program(requirement.program, environ)
     if path is None:
         return "not on PATH"
-    if not one.version:
+    if not requirement.version:
         return ""
     version = _version(path, environ, cache_file, starts_programs=starts_programs)
     if not version and not starts_programs:
         return NOT_CHECKED
     if not version:
         return f"{path} --version prints no version"
-    return "" if satisfies(version, one.version) else f"{path} is {version}"
+    return "" if satisfies(version, requirement.version) else f"{path} is {version}"
 
 
 def remedy_of(
-    one: Requirement, program: str, is_command: "Callable[[tuple[str, ...]], bool]"
+    requirement: Requirement, program: str, is_command: "Callable[[tuple[str, ...]], bool]"
 ) -> str:
     """Return the remedy for a missing program: its hint, the command `setup NAME`, or ""."""
-    if one.hint:
-        return one.hint
-    if is_command(("setup", one.program)):
-        return f"{program} setup {one.program}"
+    if requirement.hint:
+        return requirement.hint
+    if is_command(("setup", requirement.program)):
+        return f"{program} setup {requirement.program}"
     return ""
 
 
@@ -182,8 +195,10 @@ def _version(
     if version:
         from host.run.replace_file import replace
 
-        kept = [*(line for line in lines if not line.endswith(file)), version + identity]
-        replace(cache_file, encode("".join([f"{line}\n" for line in kept])), 0o600)
+        kept = [line for line in lines if not line.endswith(file)]
+        kept.append(version + identity)
+        text = "".join([f"{line}\n" for line in kept])
+        replace(cache_file, encode(text), 0o600)
     return version
 
 
@@ -215,5 +230,5 @@ def _printed_version(path: str, environ: "Mapping[str, str]") -> str:
         return ""
     if ended.limit == "time":
         return ""
-    found = re.search(rb"\d{1,19}(?:\.\d{1,19})+", ended.stdout)
-    return found[0].decode() if found else ""
+    number = re.search(rb"\d{1,19}(?:\.\d{1,19})+", ended.stdout)
+    return number[0].decode() if number else ""

@@ -54,7 +54,7 @@ def handles_help(file: str, word: str = "--help") -> bool:
     if b"\0" in content or not (may_be_short or b"--help" in content):
         return b"--help" in content
     comments = _HASH
-    if extension in _SLASH_LANGUAGES or any(one in shebang for one in _SLASH_INTERPRETERS):
+    if extension in _SLASH_LANGUAGES or any(name in shebang for name in _SLASH_INTERPRETERS):
         comments = _SLASHES
     elif extension == "lua" or b"lua" in shebang:
         comments = _DASHES

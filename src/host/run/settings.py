@@ -73,7 +73,8 @@ def _check_text(path: str, content: bytes) -> None:
     if is_utf_16(content) or content.startswith(BOM):
         what = "is UTF-16 or begins with a byte-order mark"
         raise _error(path, what, "save it as UTF-8 without a BOM")
-    if b"\r" in content and (at := (content + b"\n").find(b"\r\n")) >= 0:
+    at = (content + b"\n").find(b"\r\n")
+    if at >= 0:
         remedy = f"save it with LF line endings, or run: sed -i 's/\\r$//' {quoted(path)}"
         line = content.count(b"\n", 0, at) + 1
         raise _error(path, "this line ends with CR LF, as on Windows", remedy, line)
@@ -142,7 +143,7 @@ def _unescaped(value: bytes, *, ansi: bool) -> bytes:
         return value
     parts = value.split(b"\\\\")
     if ansi:
-        parts = [_decode_escapes(one.replace(b"\\E", b"\\033"))[0] for one in parts]
+        parts = [_decode_escapes(part.replace(b"\\E", b"\\033"))[0] for part in parts]
     else:
-        parts = [one.replace(b"\\", b"") for one in parts]
+        parts = [part.replace(b"\\", b"") for part in parts]
     return b"\\".join(parts)

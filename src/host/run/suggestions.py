@@ -23,31 +23,43 @@ def closest(word: str, names: "Iterable[str]", alike: float = 0) -> list[str]:
     folded: dict[str, str] = {}
     for name in names:
         folded.setdefault(_folded(name), name)
-    wanted = _folded(word)
-    size = len(wanted)
-    if wanted and wanted in folded:
-        return [folded[wanted]]
+    bare = _folded(word)
+    size = len(bare)
+    if bare and bare in folded:
+        return [folded[bare]]
     if not 1 < size <= _LONGEST:
         return []
-    alike = alike or (0.5 if size == 2 else SURELY if len(folded) > _MANY else 0.6)
-    letters = set(wanted)
-    beside = 3 if alike >= SURELY else size  # allowed difference in length
-    likely = [
-        name
-        for name in folded
-        if abs(size - len(name)) <= beside
-        and 2 * min(size, sum(map(name.count, letters))) >= alike * (size + len(name))
-    ]
+    if not alike:
+        alike = _usual_similarity(size, len(folded))
+
+    # Most names cannot match: their length or their letters differ too much. So they need not be
+    # compared, which is slow.
+    letters = set(bare)
+    most_beside = 3 if alike >= SURELY else size  # allowed difference in length
+    likely = []
+    for name in folded:
+        common = min(size, sum(map(name.count, letters)))
+        is_alike = 2 * common >= alike * (size + len(name))
+        if is_alike and abs(size - len(name)) <= most_beside:
+            likely.append(name)
     if not likely:
         return []
     from difflib import get_close_matches  # imports `re` (10 ms)
 
-    return [folded[one] for one in get_close_matches(wanted, likely, _MOST, alike)]
+    return [folded[name] for name in get_close_matches(bare, likely, _MOST, alike)]
+
+
+def _usual_similarity(size: int, count: int) -> float:
+    """Return the similarity of a typo in a word of `size` letters, among `count` names."""
+    if size == 2:
+        return 0.5
+    return SURELY if count > _MANY else 0.6
 
 
 def did_you_mean(word: str, names: "Iterable[str]") -> str:
     """Return a remedy with the name that resembles `word` most, or "" if none resembles it."""
-    return "".join([f"did you mean {one}?" for one in closest(word, names)[:1]])
+    names = closest(word, names)
+    return f"did you mean {names[0]}?" if names else ""
 
 
 def unknown_names(

@@ -27,11 +27,13 @@ def printable(text: str) -> str:
     from unicodedata import category
 
     shown = ""
-    for one in text:
-        if "\udc80" <= one <= "\udcff":
-            shown += f"\\x{ord(one) - 0xDC00:02x}"
+    for character in text:
+        if "\udc80" <= character <= "\udcff":
+            shown += f"\\x{ord(character) - 0xDC00:02x}"
+        elif category(character) in _UNSEEN and character not in _JOINERS:
+            shown += repr(character)[1:-1]
         else:
-            shown += repr(one)[1:-1] if category(one) in _UNSEEN and one not in _JOINERS else one
+            shown += character
     return shown
 
 
