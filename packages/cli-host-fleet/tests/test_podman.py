@@ -101,7 +101,13 @@ def boxes(cli: Cli, containers: dict[str, str]) -> Cli:
     return cli
 
 
-def test_commands_and_files(boxes: Cli, tmp_path: Path) -> None:
+def test_containers_of_podman(boxes: Cli, tmp_path: Path) -> None:
+    """One test, because podman takes long to make containers."""
+    _check_commands_and_files(boxes, tmp_path)
+    _check_the_end(boxes)
+
+
+def _check_commands_and_files(boxes: Cli, tmp_path: Path) -> None:
     (tmp_path / "in").write_bytes(b"x" * 100_000)
     words = ("run", "--on", "podman:box_*", "--stdin", str(tmp_path / "in"), "--format", "json")
     hosts = boxes.fleet(*words, "demo", "do", "é").hosts()
@@ -118,7 +124,7 @@ def test_commands_and_files(boxes: Cli, tmp_path: Path) -> None:
     assert (tmp_path / "out/box_1/root/got/in").read_bytes() == b"x" * 100_000
 
 
-def test_the_end(boxes: Cli) -> None:
+def _check_the_end(boxes: Cli) -> None:
     """A timeout leaves nothing; a container that is not there is unreachable."""
     on = ("--on", "podman:box_1,gone", "--format", "json")
     line = "trap '' TERM; echo up; sleep 765 & sleep 765; sleep 765"

@@ -109,12 +109,13 @@ def examined(sums: Mapping[str, str] | None, result: Result, captured: Captured)
 
 def checksums(directory: str) -> dict[str, str]:
     """Return the SHA-256 of each file below a command's folder, except links and `.env*` files."""
-    found = {}
+    sums = {}
     for path in sorted(Path(directory).rglob("*")):
-        if path.is_file() and not path.is_symlink() and not path.name.startswith(".env"):
+        is_plain = path.is_file() and not path.is_symlink()
+        if is_plain and not path.name.startswith(".env"):
             name = path.relative_to(directory).as_posix()
-            found[name] = hashlib.sha256(path.read_bytes()).hexdigest()
-    return found
+            sums[name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    return sums
 
 
 def drift(here: Mapping[str, str], elsewhere: Mapping[str, str]) -> str:
@@ -123,6 +124,7 @@ def drift(here: Mapping[str, str], elsewhere: Mapping[str, str]) -> str:
     different = [name for name in names if here.get(name) != elsewhere.get(name)]
     if not different:
         return ""
-    more = len(different) - _MOST_NAMED
     shown = ", ".join(different[:_MOST_NAMED])
-    return f"differs from the local files: {shown}{f' and {more} more' if more > 0 else ''}"
+    if len(different) > _MOST_NAMED:
+        shown += f" and {len(different) - _MOST_NAMED} more"
+    return f"differs from the local files: {shown}"

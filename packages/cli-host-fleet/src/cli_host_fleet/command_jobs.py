@@ -17,7 +17,7 @@ from cli_host_fleet.protocol import Facts
 from cli_host_fleet.session import Elevation, RefusedError
 from cli_host_fleet.shipment import config, start_of
 from cli_host_fleet.transport import Host, Transport
-from host import Command, HostError, Program, Variable, is_trusted
+from host import Command, Definition, HostError, Program, Variable, is_trusted
 
 _HEAD = 256
 _SECRETS = 4.5  # the rank of secret references, which are resolved locally and only once
@@ -101,9 +101,11 @@ class CommandJob(Job):
         return self.order.command.words, self.order.args
 
     def secret_values(self) -> Collection[str]:
-        declared = self.order.command.definition.args
-        asked = {f"ARG_{one.bare_name.upper().replace('-', '_')}" for one in declared if one.secret}
-        answers = [text for name, text in self.order.declared.items() if name in asked]
+        answers = []
+        for argument in self.order.command.definition.args:
+            name = f"ARG_{argument.bare_name.upper().replace('-', '_')}"
+            if argument.secret and name in self.order.declared:
+                answers.append(self.order.declared[name])
         return [*self._secrets.values(), *self._referenced.values(), *answers]
 
     def masked_words(self) -> list[str]:
@@ -117,19 +119,19 @@ class CommandJob(Job):
         command = self.order.command
         inventory = {**self._referenced, **host.variables}
         caller = variables.caller_there(os.environ, inventory, facts)
-        found = self._program.environment(command.words, caller, facts)
+        environment = self._program.environment(command.words, caller, facts)
         for name, value in self._secrets.items():
-            if name in found and found[name].rank == _SECRETS:
-                found[name] = found[name].replaced(value=value)
+            if name in environment and environment[name].rank == _SECRETS:
+                environment[name] = environment[name].replaced(value=value)
         asked = {*inventory, *self.order.asked, *command.definition.required_envs}
-        asked.update(one.env for one in command.definition.args)
+        asked.update(argument.env for argument in command.definition.args)
         given = {name: caller[name] for name in asked if name in caller}
-        return self._chosen(list(found.values()), given, place)
+        return self._chosen(list(environment.values()), given, place)
 
     def _chosen(
-        self, found: Collection[Variable], given: Mapping[str, str], place: str
+        self, environment: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        """Return `given`, and those of the command's variables (`found`) that the job sends.
+        """Return `given`, and those of the command's variables that the job sends.
 
         Raises RefusedError if a required variable is missing or invalid.
         """
@@ -145,21 +147,18 @@ class ShippedJob(CommandJob):
         check_shippable(command)
         self._folder = "/".join(("commands", *command.words))
         self._prefix, loads = _start(command)
-        self._requires = [one.row() for one in command.definition.requires]
+        self._requires = [requirement.row() for requirement in command.definition.requires]
         self._library = program.name.replace(":", "") if loads else ""
         definition = command.definition
-        entries = [name for one in (*definition.above, definition) for name in one.env_files]
-        self._references = tuple(one for one in entries if ":" in one)
+        env_files = [path for level in definition.chain for path in level.env_files]
+        self._references = tuple(path for path in env_files if ":" in path)
         self._has_unresolved = bool(definition.secrets or self._references)
         self.shipment.add_tree(program.lib_dir, "core/lib")
         self.shipment.add_text("core/cli.json", config(program.name, program.version))
         if definition.is_script:
             self.shipment.add_file(definition.file, f"{self._folder}/{definition.entrypoint}")
         else:
-            references = [*definition.env_files, *definition.secrets.values()]
-            files = [one.partition(":")[2].partition("#")[0] for one in references if ":" in one]
-            stays = [*definition.env_files, *filter(None, files)]
-            self.shipment.add_tree(command.directory, self._folder, stays)
+            self.shipment.add_tree(command.directory, self._folder, _stays_here(definition))
         self.shipment.close()
         if definition.project is not None:
             self._check_project()
@@ -189,14 +188,16 @@ class ShippedJob(CommandJob):
         super().connect(transport, elevation)
         if self._has_unresolved:
             words = self.order.command.words
-            found = self._program.environment(words, os.environ, secrets=True)
-            self._secrets = {name: one.value for name, one in found.items() if one.rank == _SECRETS}
-            # Other sources can expand these values, because they join the caller's environment.
-            self._referenced = {
-                name: one.value
-                for name, one in found.items()
-                if one.source.startswith(self._references)
-            }
+            secrets, referenced = {}, {}
+            for name, variable in self._program.environment(
+                words, os.environ, secrets=True
+            ).items():
+                if variable.rank == _SECRETS:
+                    secrets[name] = variable.value
+                # Other sources can expand these values: they join the caller's environment.
+                if variable.source.startswith(self._references):
+                    referenced[name] = variable.value
+            self._secrets, self._referenced = secrets, referenced
             self._has_unresolved = False
 
     def _start(self, host: Host, facts: Facts, place: str) -> Start:
@@ -209,18 +210,20 @@ class ShippedJob(CommandJob):
         return Start(argv, environment, self._library, self._requires)
 
     def _chosen(
-        self, found: Collection[Variable], given: Mapping[str, str], place: str
+        self, environment: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        chosen = {**variables.shipped(found, given, place), **self.order.declared}
-        required = () if self._has_unresolved else self.order.command.definition.required_envs
-        faults = {name: name.fault(chosen.get(name)) for name in required}
-        wrong = [
-            "; ".join(filter(None, [f"{name} {fault}", name.hint]))
-            for name, fault in faults.items()
-            if fault
-        ]
-        if wrong:
-            raise RefusedError("; ".join(wrong))
+        chosen = {**variables.shipped(environment, given, place), **self.order.declared}
+        if self._has_unresolved:
+            return chosen  # a preview: the required variables may be among the secrets
+        problems = []
+        for name in self.order.command.definition.required_envs:
+            fault = name.fault(chosen.get(name))
+            if fault:
+                problems.append(f"{name} {fault}")
+                if name.hint:
+                    problems.append(name.hint)
+        if problems:
+            raise RefusedError("; ".join(problems))
         return chosen
 
 
@@ -240,14 +243,25 @@ class InstalledJob(CommandJob):
         return Start(argv, self._environment_there(host, facts.variables(), place))
 
     def _chosen(
-        self, found: Collection[Variable], given: Mapping[str, str], place: str
+        self, environment: Collection[Variable], given: Mapping[str, str], place: str
     ) -> dict[str, str]:
-        return {**variables.for_installed(found, given), **self.recorded}
+        return {**variables.for_installed(environment, given), **self.recorded}
 
 
 def there(path: str, facts: Facts) -> str:
     """Return a path on a host, with `~/` expanded to the host's home directory."""
     return facts.home + path[1:] if path.startswith("~/") else path
+
+
+def _stays_here(definition: Definition) -> list[str]:
+    """Return the files of a command's folder that hold variables or secrets."""
+    files = [*definition.env_files]
+    for reference in (*definition.env_files, *definition.secrets.values()):
+        _, colon, rest = reference.partition(":")
+        path = rest.partition("#")[0]
+        if colon and path:
+            files.append(path)
+    return files
 
 
 def _start(command: Command) -> tuple[list[str], bool]:

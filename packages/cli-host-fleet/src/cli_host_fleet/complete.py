@@ -31,7 +31,7 @@ def complete_files(
 def complete_hosts(ctx: click.Context, _param: click.Parameter, typed: str) -> list[CompletionItem]:
     """Return the hosts and groups that can end the set typed so far."""
     try:
-        return [CompletionItem(one, help=about) for one, about in _hosts(ctx.params, typed)]
+        return [CompletionItem(text, help=about) for text, about in _hosts(ctx.params, typed)]
     except HostError:
         return []
 
@@ -48,7 +48,8 @@ def _hosts(options: dict[str, Any], typed: str) -> list[tuple[str, str]]:
     groups = ["all", remembered.FAILED]
     if not place:
         groups += groups_of(inventory)
-        names += [(one, "containers or pods") for one in _PLACES if not begun]
+        if not begun:
+            names += [(prefix, "containers or pods") for prefix in _PLACES]
     names += [(f"@{group}", "group") for group in dict.fromkeys(groups)]
     return [(begun + name, about) for name, about in names if name.startswith(current)]
 

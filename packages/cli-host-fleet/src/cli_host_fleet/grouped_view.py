@@ -99,7 +99,9 @@ class GroupedView(TextView):
 
     def _print_groups(self) -> None:
         """Print the groups since the last call, the largest first."""
-        groups = sorted(self._ended.items(), key=lambda item: -len(item[1].hosts))
+        groups = sorted(
+            self._ended.items(), key=lambda item: (-len(item[1].hosts), folded(item[1].hosts))
+        )
         self._ended = {}
         known = [*self._printed.values(), *(group for _, group in groups)]
         largest = max(known, key=lambda group: len(group.hosts), default=None)

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from cli_host_fleet import ssh_config
@@ -65,21 +66,31 @@ def _with_aliases(inventory: Inventory, blocks: Sequence[Sequence[str]]) -> Inve
 
 def from_listing(listed: Mapping[str, Any]) -> Inventory:
     """Parse the output of `--list`: groups with hosts, children and vars, and `_meta`."""
-    groups = {name: _group(name, one) for name, one in listed.items() if name != "_meta"}
-    meta = listed.get("_meta")
-    hostvars = meta.get("hostvars") if isinstance(meta, dict) else None
-    own: dict[str, dict[str, Any]] = hostvars if isinstance(hostvars, dict) else {}
+    groups = {name: _group(name, group) for name, group in listed.items() if name != "_meta"}
     members = {name: list(dict.fromkeys(_members(name, groups, ()))) for name in groups}
-    names = list(dict.fromkeys([*(host for one in members.values() for host in one), *own]))
+    of_hosts = _variables_of_hosts(listed)
+    names = list(dict.fromkeys([*chain.from_iterable(members.values()), *of_hosts]))
+
+    # A deeper group overrides one above it, and of two of the same depth the later name.
     depths = {name: _depth(name, groups, ()) for name in groups}
+    outermost_first = sorted(groups, key=lambda name: (depths[name], name))
     hosts = {}
     for host in names:
         variables: dict[str, Any] = {}
-        for name in sorted(groups, key=lambda one: (depths[one], one)):
+        for name in outermost_first:
             if host in members[name] or name == "all":
                 variables |= groups[name].variables
-        hosts[host] = _host(host, variables | dict(own.get(host) or {}))
+        variables |= of_hosts.get(host) or {}
+        hosts[host] = _host(host, variables)
     return Inventory(hosts, {**members, "all": names}, closed=True)
+
+
+def _variables_of_hosts(listed: Mapping[str, Any]) -> Mapping[str, dict[str, Any]]:
+    meta = listed.get("_meta")
+    if not isinstance(meta, dict) or not isinstance(meta.get("hostvars"), dict):
+        return {}
+    variables: dict[str, dict[str, Any]] = meta["hostvars"]
+    return variables
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +114,7 @@ def _group(name: str, listed: Any) -> _Group:
 
 
 def _are_names(listed: Any) -> bool:
-    return isinstance(listed, list) and all(isinstance(one, str) for one in listed)
+    return isinstance(listed, list) and all(isinstance(name, str) for name in listed)
 
 
 def _members(name: str, groups: Mapping[str, _Group], above: tuple[str, ...]) -> Iterator[str]:
@@ -117,19 +128,27 @@ def _depth(name: str, groups: Mapping[str, _Group], below: tuple[str, ...]) -> i
     """Return the depth of a group below `all`: variables of deeper groups win."""
     if name == "all":
         return 0
-    parents = [one for one in groups if name in groups[one].children and one not in below]
-    return 1 + max((_depth(one, groups, (*below, name)) for one in parents), default=0)
+    depth = 0
+    for parent, group in groups.items():
+        if name in group.children and parent not in below:  # groups may contain each other
+            depth = max(depth, _depth(parent, groups, (*below, name)))
+    return 1 + depth
 
 
 def _host(name: str, variables: Mapping[str, Any]) -> Host:
-    settings = {one for one in variables if one.startswith(_CONNECTION)}
+    ignored = {key for key in variables if key.startswith(_CONNECTION)}
 
     def setting(word: str) -> str:
-        names = [f"{_CONNECTION}{word}", f"{_CONNECTION}ssh_{word}"]
-        settings.difference_update(names)
-        return next((str(variables[one]) for one in names if variables.get(one) is not None), "")
+        value = ""
+        for key in (f"{_CONNECTION}ssh_{word}", f"{_CONNECTION}{word}"):  # the second wins
+            ignored.discard(key)
+            if variables.get(key) is not None:
+                value = str(variables[key])
+        return value
 
-    address, port, user = setting("host"), setting("port"), setting("user")
+    address = setting("host")
+    port = setting("port")
+    user = setting("user")
     every = {key: _worded(value) for key, value in variables.items() if _can_be_sent(key, value)}
     return Host(
         name,
@@ -139,7 +158,7 @@ def _host(name: str, variables: Mapping[str, Any]) -> Host:
         # Without --env-from-inventory, variables for connections stay here.
         variables={key: text for key, text in every.items() if not key.startswith(_CONNECTION)},
         settings=every,
-        ignored=frozenset(settings),
+        ignored=frozenset(ignored),
     )
 
 

@@ -43,25 +43,25 @@ class _Groups(GroupResolver):  # type: ignore[misc]
         if group == "all" and not namespace:
             return self.all_nodes()
         try:
-            found: list[str] = self._inner.group_nodes(group, namespace)
+            nodes: list[str] = self._inner.group_nodes(group, namespace)
         except GroupResolverError:  # the group's source is unknown
-            found = []
-        if not found:
+            nodes = []
+        if not nodes:
             raise FleetError(f"@{group}: no such group, or the group is empty")
-        return found
+        return nodes
 
     def all_nodes(self, namespace: str | None = None) -> list[str]:
         try:
-            found: list[str] = self._inner.all_nodes(namespace)
+            nodes: list[str] = self._inner.all_nodes(namespace)
         except (GroupResolverError, GroupSourceError):
             if namespace:
                 raise
-            found = []  # there is no group source, or it cannot list all hosts
-        return found if namespace else [*found, *self._known]
+            nodes = []  # there is no group source, or it cannot list all hosts
+        return nodes if namespace else [*nodes, *self._known]
 
     def grouplist(self, namespace: str | None = None) -> list[str]:
-        found: list[str] = self._inner.grouplist(namespace)
-        return found
+        groups: list[str] = self._inner.grouplist(namespace)
+        return groups
 
 
 def groups_of(inventory: Inventory) -> list[str]:
@@ -102,11 +102,13 @@ def names_of(
     `@failed`, each as `HOST` or `USER@HOST`, and may raise FleetError. In messages, `place` stands
     before `wanted`.
     """
-    last: dict[str, str] = {}
+    last_users: dict[str, str] = {}
 
     def failed_names() -> list[str]:
-        last.update((name, user) for user, _, name in (one.rpartition("@") for one in failed()))
-        return list(last)
+        for host in failed():
+            user, _, name = host.rpartition("@")
+            last_users[name] = user
+        return list(last_users)
 
     groups = _Groups(inventory, failed_names)
     on = f"--on {place}{wanted}"
@@ -125,7 +127,7 @@ def names_of(
     if not nodes:
         raise FleetError(f"{on}: selects no host")
     names = [str(node) for node in nodes]
-    return {name: typed.get(name) or login or last.get(name, "") for name in names}
+    return {name: typed.get(name) or login or last_users.get(name, "") for name in names}
 
 
 def _split(text: str) -> tuple[str, list[tuple[str, str]]]:

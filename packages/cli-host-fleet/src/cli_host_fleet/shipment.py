@@ -53,7 +53,9 @@ class Shipment:
         that it points to. `.env` files and files that match `env_files` are excluded, because
         variables and secrets are sent in the environment.
         """
-        stays = [*_ENV_FILES, *(_REFERENCE.sub("*", os.path.normpath(one)) for one in env_files)]
+        # The value of `$STAGE` in `.env.$STAGE` is unknown here, so any value stays.
+        named = [_REFERENCE.sub("*", os.path.normpath(path)) for path in env_files]
+        stays = [*_ENV_FILES, *named]
         top = os.path.realpath(directory)
         for current, directories, files in os.walk(top):
             kept = [name for name in directories if name not in _STAYS_HERE]
@@ -62,7 +64,7 @@ class Shipment:
             for name in sorted([*files, *links]):
                 path = os.path.join(current, name)
                 inside = os.path.relpath(path, top)
-                if not any(fnmatch.fnmatchcase(one, p) for one in (name, inside) for p in stays):
+                if not _matches(name, stays) and not _matches(inside, stays):
                     self._add(path, f"{place}/{inside}", top)
 
     def add_file(self, path: str, place: str) -> None:
@@ -139,8 +141,8 @@ class Shipment:
                 self._tar.addfile(member)
             elif stat.S_ISREG(os.stat(path).st_mode):
                 with open(path, "rb") as opened:
-                    found = os.fstat(opened.fileno())
-                    self._add_stream(place, opened, found.st_size, stat.S_IMODE(found.st_mode))
+                    status = os.fstat(opened.fileno())
+                    self._add_stream(place, opened, status.st_size, stat.S_IMODE(status.st_mode))
         except FileNotFoundError:
             return  # a dangling link
         except OSError as failure:
@@ -151,8 +153,12 @@ class Shipment:
         self._file.seek(0)
         with tarfile.open(fileobj=self._file) as archive:
             top = os.path.join(self._stem, place) + "/"
-            contents = [archive.extractfile(one) for one in archive if one.name.startswith(top)]
-            return [sum_of(content) for content in contents if content is not None]
+            sums = []
+            for member in archive:
+                content = archive.extractfile(member) if member.name.startswith(top) else None
+                if content is not None:  # a directory has none
+                    sums.append(sum_of(content))
+        return sums
 
     def _add_directory(self, place: str) -> None:
         member = self._member(place)
@@ -169,6 +175,10 @@ class Shipment:
         member.size, member.mode = size, mode & 0o755
         self._tar.addfile(member, stream)
         self.names.append(place)
+
+
+def _matches(path: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)
 
 
 def _is_link(directory: str, name: str) -> bool:
@@ -191,6 +201,7 @@ def start_of(head: bytes, executable: bool) -> tuple[list[str], bool]:
         return ([], False) if b"\0" in head else (["bash"], True)
     line = os.fsdecode(head[2:].split(b"\n")[0]).strip()
     program, _, argument = line.partition(" ")
-    words = [program, *([argument.strip()] if argument.strip() else [])]
+    # The kernel passes what follows the program as one argument.
+    words = [word for word in (program, argument.strip()) if word]
     runs_bash = "bash" in {os.path.basename(word) for word in line.split()}
     return ([] if executable else words), runs_bash

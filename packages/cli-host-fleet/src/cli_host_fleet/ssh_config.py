@@ -14,8 +14,12 @@ _USUAL = ("~/.ssh/config", "/etc/ssh/ssh_config")
 
 def names(config: str) -> list[str]:
     """Return the host names in the file `config` (if "", ssh's default files), each once."""
-    found = [word for keyword, words in _lines(config) if keyword == "host" for word in words]
-    return list(dict.fromkeys(word for word in found if not {"*", "?", "!"} & set(word)))
+    hosts: dict[str, None] = {}  # as an ordered set
+    for patterns in blocks(config):
+        for pattern in patterns:
+            if not {"*", "?", "!"} & set(pattern):
+                hosts[pattern] = None
+    return list(hosts)
 
 
 def blocks(config: str) -> list[list[str]]:
@@ -38,7 +42,7 @@ def has_block(name: str, blocks: Sequence[Sequence[str]]) -> bool:
 
 def uses(keyword: str, config: str) -> bool:
     """Return whether the files that `names` reads use `keyword`, which is in lower case."""
-    return any(keyword == one for one, _ in _lines(config))
+    return any(keyword == used for used, _ in _lines(config))
 
 
 def _lines(config: str) -> Iterator[tuple[str, list[str]]]:

@@ -79,8 +79,8 @@ class Targets:
                 raise FleetError(f"{option}: has no effect on {self.on}")
 
         def failed() -> list[str]:
-            found = [place_of(name) for name in remembered.recall(file)]
-            names = [name for where, name in found if where == place]
+            hosts = [place_of(host) for host in remembered.recall(file)]
+            names = [name for where, name in hosts if where == place]
             if not names:
                 raise FleetError(f"@failed: the last run was not in {place}")
             return names
@@ -89,11 +89,10 @@ class Targets:
         selects_labels = is_kube and "@failed" not in wanted
         names = names_in(place, wanted if selects_labels else "", os.environ)
         inventory = Inventory({name: Host(name) for name in names})
-        if selects_labels:
-            if not names:
-                raise FleetError(f"--on {self.on}: selects no running pod")
-            wanted = ",".join(names)
-        users = names_of(wanted, self.left_out, inventory, failed, self.user, place)
+        if selects_labels and not names:
+            raise FleetError(f"--on {self.on}: selects no running pod")
+        names_wanted = ",".join(names) if selects_labels else wanted
+        users = names_of(names_wanted, self.left_out, inventory, failed, self.user, place)
         return {name: Host(name, user=user, place=place) for name, user in users.items()}
 
     def _variables(self, hosts: Mapping[str, Host]) -> dict[str, Mapping[str, str]]:

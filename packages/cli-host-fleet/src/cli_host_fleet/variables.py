@@ -50,8 +50,8 @@ def shipped(
     the command's sources, such as a `.env` file, or if it is in `given`, which has the variables
     of the inventory and those that the user asked to send.
     """
-    words = {one.name: one.value for one in variables if one.name in _WORDS}
-    sources = {one.name: one.value for one in variables if one.rank > CALLER}
+    words = {variable.name: variable.value for variable in variables if variable.name in _WORDS}
+    sources = {variable.name: variable.value for variable in variables if variable.rank > CALLER}
     places = {name: place + path for name, path in _PLACES.items()}
     return {**sources, **given, **_callers(variables), **words, **places}
 
@@ -62,4 +62,9 @@ def for_installed(variables: Collection[Variable], given: Mapping[str, str]) -> 
 
 
 def _callers(variables: Collection[Variable]) -> dict[str, str]:
-    return {one.name: one.value for one in variables if one.rank == CALLER and one.shadows}
+    """Return the caller's variables that override one of the command's sources."""
+    values = {}
+    for variable in variables:
+        if variable.rank == CALLER and variable.shadows:
+            values[variable.name] = variable.value
+    return values

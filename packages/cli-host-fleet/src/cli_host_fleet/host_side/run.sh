@@ -41,27 +41,27 @@ fleet_holds() { # VERSION COMPARISON
   return 1
 }
 fleet_lacks() { # prints the programs of fleet_requires that this host lacks, with hints
-  local index path printed version one lacks='' hints='' dotted='[0-9]+(\.[0-9]+)+'
+  local index path printed version problem lacks='' hints='' dotted='[0-9]+(\.[0-9]+)+'
   for fleet_word in "${fleet_environment[@]}"; do
     [[ $fleet_word != PATH=* ]] || export "${fleet_word?}"
   done
   for ((index = 0; index < ${#fleet_requires[@]}; index += 3)); do
-    one=
+    problem=
     if ! path=$(type -P "${fleet_requires[index]}"); then
-      one="not on PATH"
+      problem="not on PATH"
     elif [[ -n ${fleet_requires[index + 1]} ]]; then
       IFS= read -r -t 5 -d '' printed < <(exec "$path" --version 2>&1 </dev/null)
       if [[ $printed =~ $dotted ]]; then
         version=${BASH_REMATCH[0]}
         while IFS= read -r -d , comparison; do
-          fleet_holds "$version" "$comparison" || one="$path is $version"
+          fleet_holds "$version" "$comparison" || problem="$path is $version"
         done <<<"${fleet_requires[index + 1]},"
       else
-        one="$path --version prints no version"
+        problem="$path --version prints no version"
       fi
     fi
-    [[ -n $one ]] || continue
-    lacks="$lacks${lacks:+, }${fleet_requires[index]}${fleet_requires[index + 1]} ($one)"
+    [[ -n $problem ]] || continue
+    lacks="$lacks${lacks:+, }${fleet_requires[index]}${fleet_requires[index + 1]} ($problem)"
     [[ -z ${fleet_requires[index + 2]} ]] || hints="$hints; ${fleet_requires[index + 2]}"
   done
   [[ -z $lacks ]] || printf '%s' "needs $lacks$hints"
