@@ -1,13 +1,16 @@
 """`self edit`."""
 
 import os
+import re
+from collections.abc import Mapping
 
 from builtin_plugins.administration.declared import WORDS, argument, self_command
-from host import DefinitionError, OperationError, find_program
+from host import DefinitionError, MissingError, OperationError, find_program
 from host.cli.lookup import find_whole
 from host.cli.session import Session
 
 _EDITORS = ("vi", "nano")
+_PLAIN = re.compile(r"(?!(exec|command)$)[A-Za-z0-9_./+-]+")  # a program, not words of the shell
 
 
 @self_command(
@@ -31,8 +34,20 @@ def edit(session: Session, words: tuple[str, ...], definition: bool) -> None:
             f"there is no editor: $VISUAL and $EDITOR are not set, and no {_EDITORS[0]} is on PATH"
         )
         raise OperationError(what, f"set EDITOR, or open {path} yourself")
+    _check_editor(editor, path, session.environ)
     # The shell splits the editor's command line, as git does.
     os.execvpe("sh", ["sh", "-c", f'{editor} "$@"', editor, path], dict(session.environ))
+
+
+def _check_editor(editor: str, path: str, environ: Mapping[str, str]) -> None:
+    """Raise MissingError if the program of the editor's command line is not there.
+
+    A command line that only a shell understands is left to the shell.
+    """
+    program = [*editor.split(), ""][0]
+    if _PLAIN.fullmatch(program) and not find_program(program, environ):
+        what = f"there is no editor {program}, which $VISUAL or $EDITOR names"
+        raise MissingError(what, f"set EDITOR, or open {path} yourself")
 
 
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:

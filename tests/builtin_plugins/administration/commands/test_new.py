@@ -130,8 +130,9 @@ def test_edit(install: Install) -> None:
     assert made.run("self", "edit", "a", "b", env=both).stdout == f"{folder}/b/main.sh"
     assert made.run("self", "edit", "a", "bb", env=both).stderr.endswith("did you mean cli a b?\n")
     gone = made.run("self", "edit", "a", "b", env={"EDITOR": "no-such-editor"})
-    assert (gone.status, gone.stdout) == (127, "")
-    assert "no-such-editor: not found" in gone.stderr
+    what = "there is no editor no-such-editor, which $VISUAL or $EDITOR names"
+    remedy = f"set EDITOR, or open {folder}/b/main.sh yourself"
+    assert gone.all == (127, "", f"cli: {what}; {remedy}\n")
     assert made.run("self", "edit", "self", "list", env=both).status == 1
     none = made.run("self", "edit", "a", "b", env={"PATH": str(made.home)})
     what = "there is no editor: $VISUAL and $EDITOR are not set, and no vi is on PATH"
