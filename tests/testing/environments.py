@@ -53,15 +53,14 @@ def make_environment(root: Path) -> None:
     own = build_wheel(PROJECT, root / "own")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / "venv"], check=True)
     command = [sys.executable, "-m", "pip", "--python", root / "venv/bin/python", "install"]
-    wanted = [own, f"pip=={version('pip')}"]
-    subprocess.run([*command, "-q", *wanted], check=True, capture_output=True)
+    subprocess.run([*command, "-q", own, f"pip=={version('pip')}"], check=True, capture_output=True)
 
 
 def fetch_packages(own: Path, folder: Path) -> None:
     """Bring into a folder a wheel of this program, and what to install, build and test it takes."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
-    wanted = [own, "pip", "pytest", "editables", *project["build-system"]["requires"]]
-    command = [sys.executable, "-m", "pip", "-q", "download", "--dest", folder, *wanted]
+    names = ["pip", "pytest", "editables", *project["build-system"]["requires"]]
+    command = [sys.executable, "-m", "pip", "-q", "download", "--dest", folder, own, *names]
     subprocess.run(command, check=True, capture_output=True)
 
 

@@ -40,7 +40,7 @@ with open({mark!r}, "a") as mark:
     mark.write("x")
 
 def build_wheel(directory, settings=None, metadata=None):
-    [name] = [one for one in os.listdir() if one.endswith(".whl")]
+    [name] = [file for file in os.listdir() if file.endswith(".whl")]
     shutil.copy(name, directory)
     with zipfile.ZipFile(os.path.join(directory, name), "a") as archive:
         archive.comment = os.urandom(8).hex().encode()  # no build is like another
@@ -68,8 +68,8 @@ class Environment:
 
     def unpack(self, *wheels: Path) -> None:
         """Install pure wheels into an environment of the test's own as pip would, in no time."""
-        for one in wheels:
-            unpack(one, self.packages)
+        for built in wheels:
+            unpack(built, self.packages)
 
     @property
     def packages(self) -> Path:
@@ -93,20 +93,20 @@ class Environment:
         `facts` are further keys of its entry. Returns the folder.
         """
         wheels = [built, *others]
-        packages = [Package(_name(one), one.name.split("-")[1]) for one in wheels]
+        packages = [Package(_name(file), file.name.split("-")[1]) for file in wheels]
         name, version = packages[0].name, packages[0].version
         entry = Entry(name, "pip", name, version, packages=tuple(packages)).replaced(**facts)
         directory = self.made.root / "plugins/.versions" / name / entry.version_dir
-        for one in wheels:
-            unpack(one, directory / "tree")
+        for file in wheels:
+            unpack(file, directory / "tree")
         (directory / "entry.json").write_text(json.dumps(entry.fields()))
         link = self.folder(name)
         link.unlink(missing_ok=True)
         link.symlink_to(f".versions/{name}/{entry.version_dir}/tree")
         path = self.made.root / "plugins/registry.json"
         known = json.loads(path.read_text())["plugins"] if path.exists() else []
-        plugins = [*(one for one in known if one["name"] != name), entry.fields()]
-        path.write_text(json.dumps({"version": "1.0.0", "plugins": plugins}))
+        kept = [fields for fields in known if fields["name"] != name]
+        path.write_text(json.dumps({"version": "1.0.0", "plugins": [*kept, entry.fields()]}))
         return directory / "tree"
 
     def source(self, built: Path, mark: Path) -> Path:

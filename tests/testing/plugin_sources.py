@@ -134,7 +134,7 @@ def wheel(  # noqa: PLR0913, PLR0917
     for path, content in (files or {}).items():
         text = json.dumps(content) if isinstance(content, dict) else content
         contents[f"{package}/{path}"] = text
-    needs = "".join(f"Requires-Dist: {one}\n" for one in requires)
+    needs = "".join(f"Requires-Dist: {requirement}\n" for requirement in requires)
     for extra in re.findall(r"extra == '(\w+)'", needs):
         needs += f"Provides-Extra: {extra}\n"
     contents[f"{info}/METADATA"] = (

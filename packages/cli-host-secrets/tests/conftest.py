@@ -25,7 +25,7 @@ STAND_INS = Path(__file__).parent / "stand_ins"
 def needs(*programs: str) -> pytest.MarkDecorator:
     """Skip the test if a program that it needs is missing."""
     path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    missing = [one for one in programs if not shutil.which(one, path=path)]
+    missing = [program for program in programs if not shutil.which(program, path=path)]
     return pytest.mark.skipif(bool(missing), reason=f"needs {', '.join(missing)}")
 
 

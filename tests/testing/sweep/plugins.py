@@ -36,7 +36,7 @@ class Plugins(Ground):
         """Return what `list` says, or why it does not, and what is there once it has run."""
         return {
             "list": self.ask(lambda: fingerprint(self.place), self._listed),
-            "visible": sorted(one for one in os.listdir(self.place) if not one.startswith(".")),
+            "visible": sorted(name for name in os.listdir(self.place) if not name.startswith(".")),
             # How many copies there are of what only this installation has.
             "own": len(list(self.place.rglob("dropped/hi/main.sh"))),
         }
@@ -50,7 +50,7 @@ class Plugins(Ground):
         if listed.status:
             return f"list: {listed}"
         rows = json.loads(listed.out)["plugins"]
-        return [{key: one for key, one in row.items() if key not in _PASSING} for row in rows]
+        return [_without_passing(row) for row in rows]
 
     def broken(self, old: Any, new: Any, state: Any, outcome: Outcome) -> Iterator[str]:
         if state not in (old, new):
@@ -71,6 +71,11 @@ class Plugins(Ground):
         return sorted(
             name for name in os.listdir(self.place) if name.startswith(".") and name not in _KEPT
         )
+
+
+def _without_passing(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row of the list without what differs from run to run."""
+    return {key: value for key, value in row.items() if key not in _PASSING}
 
 
 make = Plugins

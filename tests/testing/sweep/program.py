@@ -40,8 +40,10 @@ def sweep(ground: Ground, error: int, first: int, stride: int) -> dict[str, Any]
         ground.restore()
         outcome, steps = _run(ground, at, error)
         state = ground.state()
-        known = [name for name, one in (("new", new), ("old", old)) if ground.like(state, one)]
-        outcomes[at] = known[0] if known else "between"
+        outcomes[at] = "between"
+        for name, known in (("old", old), ("new", new)):
+            if ground.like(state, known):
+                outcomes[at] = name
         wrong = [*_impolite(ground, outcome), *ground.broken(old, new, state, outcome)]
         again = in_fork(ground.change)
         wrong += [f"second run: {problem}" for problem in ground.unsettled(new, state, again)]

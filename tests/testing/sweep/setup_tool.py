@@ -123,16 +123,16 @@ class Tool(Ground):
 
     def _left(self) -> list[str]:
         """Return what is there beside the kept files and the application's own."""
-        found = []
+        names: list[str] = []
         for above, directories, files in os.walk(self.place):
             if above == str(self.place / "opt/tool"):
                 directories.clear()
                 continue
             hidden = [name for name in directories if name.startswith(".") and name != ".config"]
-            found += [
+            names += [
                 os.path.relpath(os.path.join(above, name), self.place) for name in files + hidden
             ]
-        return sorted(set(found) - set(_KEPT))
+        return sorted(set(names) - set(_KEPT))
 
     def _kept(self) -> bool:
         return all(

@@ -57,13 +57,11 @@ class Colleague(Ground):
 
     def _stages(self) -> list[str]:
         places = (self.root.parent, self.root / "plugins")
-        return [
-            one
-            for place in places
-            if place.is_dir()
-            for one in os.listdir(place)
-            if one.startswith(_STAGE)
-        ]
+        names: list[str] = []
+        for place in places:
+            if place.is_dir():
+                names += os.listdir(place)
+        return [name for name in names if name.startswith(_STAGE)]
 
     def broken(
         self, old: dict[str, Any], new: dict[str, Any], state: dict[str, Any], outcome: Outcome

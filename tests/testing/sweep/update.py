@@ -30,8 +30,8 @@ def _site_packages(prefix: Path) -> Path:
 
 def _version(prefix: Path) -> str:
     """Return the version of this program that an environment says it has; all, if several."""
-    found = sorted(_site_packages(prefix).glob("cli_host-*/METADATA"))
-    return " ".join(path.parent.name.removesuffix(".dist-info") for path in found)
+    metadata = sorted(_site_packages(prefix).glob("cli_host-*/METADATA"))
+    return " ".join(path.parent.name.removesuffix(".dist-info") for path in metadata)
 
 
 def _pip(changed: VenvCopy, *_: Any) -> None:
@@ -117,7 +117,9 @@ class Update(Ground):
         """
         names = [f"ground {name}" for name in os.listdir(self.place)]
         for above, directories, files in os.walk(self.root):
-            directories[:] = [one for one in directories if not one.startswith((".venv", ".git"))]
+            directories[:] = [
+                name for name in directories if not name.startswith((".venv", ".git"))
+            ]
             inside = os.path.relpath(above, self.root)
             names += [os.path.join(inside, name) for name in directories + files]
         names += [path.name for path in (self.root / ".git").glob("[!c]*")]
