@@ -175,6 +175,11 @@ class Entry(Record):
         """Return whether the user installed the plugin into the program's Python environment."""
         return KINDS[self.kind] == "environment"
 
+    @property
+    def built_packages(self) -> dict[str, str]:
+        """Return the versions, by name, of the packages that were built from their sources."""
+        return {package.name: package.version for package in self.packages if package.built}
+
     def fields(self) -> dict[str, Any]:
         """Return the entry as an object for a JSON file."""
         path = None if self.path is None else list(self.path)

@@ -59,9 +59,13 @@ class Store:
     def versions(self, without: Collection[str] = ()) -> list[str]:
         """Return the complete versions, sorted, except those in `without`."""
         names = sorted(os.listdir(self.directory)) if atomic.is_real_dir(self.directory) else []
-        candidates = [one for one in names if not one.startswith(".") and one not in without]
-        paths = {one: self.path(one) for one in candidates}
-        return [one for one, at in paths.items() if atomic.is_real_dir(at) and self._is_own(at)]
+        versions = []
+        for name in names:
+            path = self.path(name)
+            is_candidate = not name.startswith(".") and name not in without
+            if is_candidate and atomic.is_real_dir(path) and self._is_own(path):
+                versions.append(name)
+        return versions
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -192,6 +196,6 @@ def _is_free(path: str) -> bool:
     return False
 
 
-def _move(one: str, other: str, undo: ExitStack) -> None:
-    os.rename(one, other)
-    undo.callback(os.rename, other, one)
+def _move(source: str, target: str, undo: ExitStack) -> None:
+    os.rename(source, target)
+    undo.callback(os.rename, target, source)

@@ -57,7 +57,7 @@ def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: b
     added = query_package(session.installation, package)
     session.messages.warn(*added.warnings(session.program))
     plugins = added.plugins.values()
-    if entry.enabled and not any(one.hooks or one.broken for one in plugins):
+    if entry.enabled and not any(plugin.hooks or plugin.broken for plugin in plugins):
         raise PluginError(f"{entry.name}: contains no commands and no hooks")
     own, _ = declarations(session.lock_without_hooks, entry)
     _refuse_taken(entry, tx, _words(added) - _words(own), force=force)
@@ -115,18 +115,21 @@ def _taken(
     same words, and with an existing command above it, which gets the remaining words as arguments.
     `others` is the lock without this plugin.
     """
-    before, taken = Catalog(others), {}
-    for one in sorted(words):
-        there, text = before.find(one), " ".join(one)
-        if there.kind == "command" and there.words == one:
-            taken[f"{text} is already a command of {_owner(there)}"] = is_kept(there)
-        elif one[0] in RESERVED_WORDS:
-            taken[f"{text} cannot be a command: {one[0]} is reserved"] = True
-        elif there.kind == "category" and there.words == one and _has_commands(there):
-            taken[f"{text} is already a category of {_owner(there)}"] = is_kept(there)
-        elif there.kind == "command":
-            above = f"{' '.join(there.words)}, which is already a command of {_owner(there)}"
-            taken[f"{text} would be below {above}"] = is_kept(there)
+    before = Catalog(others)
+    taken = {}
+    for new in sorted(words):
+        existing = before.find(new)
+        text = " ".join(new)
+        has_same_words = existing.words == new
+        if existing.kind == "command" and has_same_words:
+            taken[f"{text} is already a command of {_owner(existing)}"] = is_kept(existing)
+        elif new[0] in RESERVED_WORDS:
+            taken[f"{text} cannot be a command: {new[0]} is reserved"] = True
+        elif existing.kind == "category" and has_same_words and _has_commands(existing):
+            taken[f"{text} is already a category of {_owner(existing)}"] = is_kept(existing)
+        elif existing.kind == "command":
+            above = f"{' '.join(existing.words)}, which is already a command of {_owner(existing)}"
+            taken[f"{text} would be below {above}"] = is_kept(existing)
     return taken
 
 
@@ -148,4 +151,4 @@ def _has_commands(category: Match) -> bool:
 
 
 def _words(lock: Lock) -> set[Words]:
-    return {one.words for one in contents(Catalog(lock), (), deep=True).commands}
+    return {command.words for command in contents(Catalog(lock), (), deep=True).commands}

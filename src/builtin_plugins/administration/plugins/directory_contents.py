@@ -1,6 +1,7 @@
 """The contents of a plugin that is a directory, read from its files only."""
 
 import os
+from collections.abc import Iterator
 
 from builtin_plugins.administration.left_out import left_out
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
@@ -38,30 +39,39 @@ def read_contents(plugin: DirectoryPlugin) -> PluginContents:
         raise PluginError(missing)
     tree = commands_of(plugin)
     catalog = Catalog(Lock([tree]))
-    found = contents(catalog, (), deep=True)
-    problems = (*misspelt_keys(plugin.root), *found.problems)
-    commands = {one.words: one.definition for one in found.commands}
+    inside = contents(catalog, (), deep=True)
+    problems = (*misspelt_keys(plugin.root), *inside.problems)
+    commands = {command.words: command.definition for command in inside.commands}
+
+    ignored: list[Problem] = []
+    if tree.scripts is not None:
+        categories = [(), *(category.words for category in inside.categories)]
+        top = os.path.realpath(tree.path)  # the nodes have real paths
+        for words in categories:
+            for node in catalog.find(words).nodes:
+                if isinstance(node, FolderNode):
+                    ignored += _files_left_out(node, top)
+
     code = b""
     if plugin.hooks_file:
         code = read_regular(plugin.hooks_file, PluginError, _HOOKS_LIMIT)
-    categories = [(), *(one.words for one in found.categories)]
-    nodes = [node for words in categories for node in catalog.find(words).nodes]
-    ignored: list[Problem] = []
-    if tree.scripts is not None:
-        top = os.path.realpath(tree.path)  # the nodes have real paths
-        for node in nodes:
-            for finding in left_out(node) if isinstance(node, FolderNode) else ():
-                path = os.path.relpath(finding.problem.path, top)
-                ignored.append(Problem(path, finding.problem.text))
     hooks, declared = declarations_in(code)
     placed = tuple((*plugin.under, *words) for words in declared)
     return PluginContents(plugin.entry, commands, hooks, placed, problems, tuple(ignored))
 
 
+def _files_left_out(node: FolderNode, top: str) -> Iterator[Problem]:
+    """Yield the files in a folder that are not commands, with paths relative to `top`."""
+    for finding in left_out(node):
+        path = os.path.relpath(finding.problem.path, top)
+        yield Problem(path, finding.problem.text)
+
+
 def read_commands(*trees: CommandTree) -> tuple[dict[Words, Definition], tuple[Problem, ...]]:
     """Return the commands in `trees` by their words, and the problems in invalid definitions."""
-    found = contents(Catalog(Lock(list(trees))), (), deep=True)
-    return {one.words: one.definition for one in found.commands}, tuple(found.problems)
+    inside = contents(Catalog(Lock(list(trees))), (), deep=True)
+    commands = {command.words: command.definition for command in inside.commands}
+    return commands, tuple(inside.problems)
 
 
 def misspelt_keys(root: str) -> tuple[Problem, ...]:

@@ -45,9 +45,9 @@ def listed_checksums(
         pages = (_page_of(index, name) for index in _with_passwords(indexes, tx))
         listings = (_files_on(page, tx) for page in pages)
     for listing in listings:
-        found = {checksum for file, checksum in listing if _is_version(file, name, version)}
-        if sha256 in found:
-            return tuple(sorted(found))
+        checksums = {checksum for file, checksum in listing if _is_version(file, name, version)}
+        if sha256 in checksums:
+            return tuple(sorted(checksums))
     tx.messages.debug(f"{name}: no index lists its other files; only {url} can be installed")
     return (sha256,)
 
@@ -76,13 +76,13 @@ def _files_on(page: str, tx: Transaction) -> list[tuple[str, str]]:
     content, is_json = _downloaded(page, tx)
     if not is_json:
         return _links(content.decode("utf-8", "replace"))
-    found = []
+    files = []
     with suppress(ValueError, LookupError, TypeError, AttributeError):
         for file in json.loads(content)["files"]:
             checksum = file["hashes"].get("sha256", "")
             if _SHA256.match(checksum):
-                found.append((str(file["filename"]), str(checksum)))
-    return found
+                files.append((str(file["filename"]), str(checksum)))
+    return files
 
 
 def _downloaded(page: str, tx: Transaction) -> tuple[bytes, bool]:
@@ -116,15 +116,16 @@ def _links(text: str) -> list[tuple[str, str]]:
 
 def _with_passwords(indexes: Sequence[str], tx: Transaction) -> Iterator[str]:
     """Yield the addresses of indexes, with the passwords that pip's output hides."""
-    hidden = [one for one in indexes if _HIDDEN in one]
     configured: list[str] = []
-    if hidden:
+    if any(_HIDDEN in index for index in indexes):
         listed = tx.installer.try_pip("config", "list").output
         configured = re.findall(r"https?://[^\s'\"]+", listed)
     for index in indexes:
-        plain = urlsplit(index)
-        matches = [one for one in configured if _bare(one) == _bare(index)]
-        yield matches[0] if _HIDDEN in index and matches else plain.geturl()
+        matches = [address for address in configured if _bare(address) == _bare(index)]
+        if _HIDDEN in index and matches:
+            yield matches[0]
+        else:
+            yield index
 
 
 def _bare(address: str) -> tuple[str, str]:

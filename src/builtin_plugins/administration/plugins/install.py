@@ -130,9 +130,10 @@ def _restores(recorded: Entry, entry: Entry) -> bool:
 def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
     """Return the version directories to keep, oldest first: the new one and the latest old ones."""
     known = (*former.versions, former.version_dir) if former else ()
-    others = [one for one in dict.fromkeys(known) if one not in ("", entry.version_dir)]
-    kept = {*others[-_EARLIER_VERSIONS:], entry.version_dir}
-    return tuple(one for one in dict.fromkeys((*known, entry.version_dir)) if one in kept)
+    versions = list(dict.fromkeys((*known, entry.version_dir)))
+    earlier = [version for version in versions if version not in ("", entry.version_dir)]
+    kept = {*earlier[-_EARLIER_VERSIONS:], entry.version_dir}
+    return tuple(version for version in versions if version in kept)
 
 
 def remove(entry: Entry, tx: Transaction) -> str:

@@ -44,7 +44,7 @@ class KnownPlugin(Record):
     @property
     def hooks(self) -> list[str]:
         """Return the names of the hooks that the plugin implements."""
-        return [hook for one in self.in_lock for hook in one.hooks]
+        return [hook for plugin in self.in_lock for hook in plugin.hooks]
 
     @property
     def state_text(self) -> str:
@@ -77,7 +77,7 @@ class KnownPlugin(Record):
             "state": self.state,
             "reason": self.reason or None,
             "path": os.path.realpath(self.root) if self.root else None,
-            "commands": sorted(" ".join(one.words) for one in commands),
+            "commands": sorted(" ".join(command.words) for command in commands),
             "implements": self.hooks,
         }
 
@@ -158,10 +158,12 @@ def named_plugin(
     Raises UsageError with the nearest names if there is no such plugin.
     """
     plugins = inventory(session, "none") if plugins is None else plugins
-    exact = [one for one in plugins if one.entry.name == name]
-    by_entry_point = [one for one in plugins if name in (point.name for point in one.in_lock)]
-    if exact or by_entry_point:
-        return [*exact, *by_entry_point][0]
+    for plugin in plugins:
+        if plugin.entry.name == name:
+            return plugin
+    for plugin in plugins:
+        if name in [point.name for point in plugin.in_lock]:
+            return plugin
     near = closest(name, [plugin.entry.name for plugin in plugins])
     see = f"see: {session.program} self plugin list"
     raise UsageError(f"there is no plugin {name or EMPTY}", see, suggestions=near)
@@ -170,8 +172,8 @@ def named_plugin(
 def kept_versions(plugins_dir: str, entry: Entry) -> list[Entry]:
     """Return the kept versions of a plugin, oldest first, including the current one."""
     store = directory.store_of(plugins_dir, entry.name)
-    found = (directory.read_kept_entry(store.path(version)) for version in entry.versions)
-    return [one for one in found if one is not None]
+    kept = (directory.read_kept_entry(store.path(version)) for version in entry.versions)
+    return [version for version in kept if version is not None]
 
 
 def _known_plugin(
@@ -187,8 +189,8 @@ def _known_plugin(
     `own` has what it declares, and `restore` is the command that restores missing files.
     """
     in_lock = plugins_of(lock, entry)
-    reasons = [found.broken for found in in_lock if found.broken and not found.missing]
-    reasons += _unreadable_sources(lock, {found.name for found in in_lock})
+    reasons = [point.broken for point in in_lock if point.broken and not point.missing]
+    reasons += _unreadable_sources(lock, {point.name for point in in_lock})
     root = plugin.root if plugin else ""
     if plugin:
         entry = plugin.entry
@@ -244,22 +246,24 @@ def plugins_of(lock: Lock, entry: Entry) -> list[Plugin]:
 
     These are the entry points of a package, or the hooks file of a directory plugin.
     """
-    found = lock.plugins.values()
-    if entry.is_package:
-        return [one for one in found if one.package == entry.name]
-    return [one for one in found if not one.reference and one.name == entry.name]
+    plugins = []
+    for plugin in lock.plugins.values():
+        is_file = not plugin.reference and plugin.name == entry.name
+        if plugin.package == entry.name if entry.is_package else is_file:
+            plugins.append(plugin)
+    return plugins
 
 
 def declarations(lock: Lock, entry: Entry) -> tuple[Lock, Lock]:
     """Return the declarations in `lock` in two parts: those of the plugin, and all others."""
     known = plugins_of(lock, entry)
-    names = {one.name for one in known} if entry.is_package else {entry.name}
-    paths = {path for one in known for path in one.trees}
+    names = {plugin.name for plugin in known} if entry.is_package else {entry.name}
+    paths = {path for plugin in known for path in plugin.trees}
     trees: tuple[list[CommandTree], list[CommandTree]] = ([], [])
     for tree in lock.trees:
         is_own = tree.path in paths or tree.plugin in names
         trees[not is_own].append(tree)
     return (
-        Lock(trees[0], [one for one in lock.commands if one.plugin in names]),
-        Lock(trees[1], [one for one in lock.commands if one.plugin not in names]),
+        Lock(trees[0], [command for command in lock.commands if command.plugin in names]),
+        Lock(trees[1], [command for command in lock.commands if command.plugin not in names]),
     )

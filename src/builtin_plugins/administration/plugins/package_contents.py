@@ -38,13 +38,14 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
             continue
         names += [point.name for point in points]
         modules = [point.module for point in points]
-        files = {folder: [str(one) for one in distribution.files or ()]}
+        files = {folder: [str(path) for path in distribution.files or ()]}
         files |= {root: _files_of(root, modules) for root in linked}
         for root, paths in files.items():
-            trees = sorted({match[1] for one in paths if (match := _TREE.match(one))})
-            found, wrong = read_commands(*(CommandTree(os.path.join(root, one)) for one in trees))
-            commands |= found
-            problems += [relocated(one, root, entry.name) for one in wrong]
+            trees = {match[1] for match in map(_TREE.match, paths) if match}
+            places = [CommandTree(os.path.join(root, tree)) for tree in sorted(trees)]
+            in_trees, invalid = read_commands(*places)
+            commands |= in_trees
+            problems += [relocated(problem, root, entry.name) for problem in invalid]
             for path in paths:
                 module = path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
                 if module in modules:
@@ -63,11 +64,11 @@ def read_package(entry: Entry, folders: Sequence[str]) -> PluginContents:
 
 def _files_of(root: str, modules: Iterable[str]) -> list[str]:
     """Return the files of the top-level packages or modules `modules` in the directory `root`."""
-    found = []
+    files = []
     for top in sorted({module.partition(".")[0] for module in modules}):
         if os.path.isfile(os.path.join(root, f"{top}.py")):
-            found.append(f"{top}.py")
+            files.append(f"{top}.py")
         for directory, _, names in os.walk(os.path.join(root, top)):
             inside = os.path.relpath(directory, root)
-            found += [f"{inside}/{name}" for name in names]
-    return found
+            files += [f"{inside}/{name}" for name in names]
+    return files

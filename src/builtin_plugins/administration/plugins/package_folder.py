@@ -60,18 +60,18 @@ def needed(requires: Iterable[str], extras: Collection[str] = ()) -> Iterator[Re
     for text in requires:
         requirement = Requirement(text)
         marker = requirement.marker
-        if marker is None or any(marker.evaluate({"extra": one}) for one in ("", *extras)):
+        if marker is None or any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
             yield requirement
 
 
 def entry_points(distributions: Mapping[str, Any]) -> list[PackageEntryPoint]:
     """Return the entry points for plugins of these distributions."""
-    found = []
+    points = []
     for name, distribution in sorted(distributions.items()):
         for point in distribution.entry_points.select(group=GROUP):
             version = str(distribution.version)
-            found.append(PackageEntryPoint(point.name, point.value, name, version))
-    return found
+            points.append(PackageEntryPoint(point.name, point.value, name, version))
+    return points
 
 
 def unmet_requirement(
@@ -159,11 +159,11 @@ def linked_folders(folder: str) -> list[str] | None:
     Returns None if one of these files contains code: the package is then imported by a hook, which
     only works in the program's environment.
     """
-    found = []
+    folders = []
     for file in sorted(Path(folder).glob("*.pth")):
         for line in file.read_text("utf-8", "replace").splitlines():
             if line.startswith(("import ", "import\t")):
                 return None
             if line.strip() and not line.startswith("#"):
-                found.append(os.path.join(folder, line.strip()))
-    return found
+                folders.append(os.path.join(folder, line.strip()))
+    return folders

@@ -3,7 +3,6 @@
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from pathlib import Path
 
 from builtin_plugins.administration.pages import columns, plural
@@ -121,12 +120,18 @@ def change_lines(
 
     `used` (old version) and `uses` (new version) list what the plugin itself uses, such as hooks.
     """
-    groups = {
-        "+": [one for one in new.items() if one[0] not in old],
-        "-": [one for one in old.items() if one[0] not in new],
-        "~": [one for one in new.items() if one[0] in old and _differs(old[one[0]], one[1])],
-    }
-    lines, known = [title, *command_lines(groups)], {**_uses(old), **used}
+    groups: dict[str, list[tuple[Words, Definition]]] = {"+": [], "-": [], "~": []}
+    for words, definition in new.items():
+        if words not in old:
+            groups["+"].append((words, definition))
+        elif _differs(old[words], definition):
+            groups["~"].append((words, definition))
+    for words, definition in old.items():
+        if words not in new:
+            groups["-"].append((words, definition))
+
+    lines = [title, *command_lines(groups)]
+    known = {**_uses(old), **used}
     for what, names in {**_uses(new), **uses}.items():
         if fresh := [name for name in names if name not in known[what]]:
             lines.append(f"  ! new {what}: {', '.join(fresh)}")
@@ -135,12 +140,21 @@ def change_lines(
 
 def _uses(commands: _Commands) -> dict[str, list[str]]:
     """Return what commands use, keyed by kind, such as "variables" or "requires" (programs)."""
-    found = commands.values()
+    with_sudo = []
+    variables: set[str] = set()
+    required: set[str] = set()
+    programs: set[str] = set()
+    for words, definition in commands.items():
+        if definition.sudo:
+            with_sudo.append(" ".join(words))
+        variables.update(definition.envs)
+        required.update(definition.required_envs)
+        programs.update(map(str, definition.requires))
     return {
-        "sudo": [" ".join(words) for words, one in commands.items() if one.sudo],
-        "variables": sorted({name for one in found for name in one.envs}),
-        "required variables": sorted({name for one in found for name in one.required_envs}),
-        "requires": sorted({str(need) for one in found for need in one.requires}),
+        "sudo": with_sudo,
+        "variables": sorted(variables),
+        "required variables": sorted(required),
+        "requires": sorted(programs),
     }
 
 
@@ -156,7 +170,8 @@ def _path_folders(found: PluginContents) -> list[str]:
 
 def _uses_of_plugin(found: PluginContents) -> dict[str, list[str]]:
     entry = found.entry
-    brought = [f"{one.name} {one.version}" for one in entry.packages if one.name != entry.name]
+    others = [package for package in entry.packages if package.name != entry.name]
+    brought = [f"{package.name} {package.version}" for package in others]
     return {
         "Python hooks": list(found.hooks),
         "packages": brought,
@@ -170,11 +185,14 @@ def _differs(old: Definition, new: Definition) -> bool:
     return bool(before and after) and before != after
 
 
-def _own_files(one: Definition) -> dict[str, bytes]:
-    paths = [Path(one.file)] if one.is_script or not one.file else Path(one.directory).iterdir()
-    with suppress(OSError):
+def _own_files(command: Definition) -> dict[str, bytes]:
+    """Return the contents of a command's files by name; {} if they cannot be read."""
+    is_one_file = command.is_script or not command.file
+    try:
+        paths = [Path(command.file)] if is_one_file else Path(command.directory).iterdir()
         return {path.name: path.read_bytes() for path in paths if path.is_file()}
-    return {}
+    except OSError:
+        return {}
 
 
 def why_it_stays(session: Session, entry: Entry) -> str:
@@ -215,9 +233,9 @@ def heading(entry: Entry) -> str:
 
 def command_lines(groups: Mapping[str, Iterable[tuple[Words, Definition]]]) -> Iterator[str]:
     """Yield a line for each command: its key in `groups` (such as `+`), words and description."""
-    rows = [
-        (f"  {mark} {' '.join(words)}", f"{one.description}{' [sudo]' if one.sudo else ''}")
-        for mark, commands in groups.items()
-        for words, one in sorted(commands, key=lambda one: one[0])
-    ]
+    rows = []
+    for mark, commands in groups.items():
+        for words, definition in sorted(commands, key=lambda command: command[0]):
+            sudo = " [sudo]" if definition.sudo else ""
+            rows.append((f"  {mark} {' '.join(words)}", f"{definition.description}{sudo}"))
     return columns(rows)

@@ -71,11 +71,13 @@ def resolve(
     Path(constraints).write_text("".join(lines), encoding="utf-8")
     options = ["--constraint", constraints, *_binary_options(sources)]
     find = _resolve_with_pip if has_pip() else _resolve_with_uv
-    found = find(wanted, options, sources, tx)
-    if isinstance(found, str):
-        raise OperationError(_explained(found, wanted, program))
+    resolution = find(wanted, options, sources, tx)
+    if isinstance(resolution, str):
+        raise OperationError(_explained(resolution, wanted, program))
+
     without = {*program, canonicalize_name(local)} if local else program
-    return found._replace(packages=tuple(one for one in found.packages if one.name not in without))
+    packages = [package for package in resolution.packages if package.name not in without]
+    return resolution._replace(packages=tuple(packages))
 
 
 def _write_stubs(program: Mapping[str, Any], directory: str) -> list[str]:
@@ -154,16 +156,19 @@ def _resolve_with_uv(
     if answer.failed:
         return _unbuilt(_NO_WHEEL_UV.findall(answer.output), sources, tx) or answer.output
     chosen = tomllib.loads(answer.output).get("packages", [])
-    from_index = [one for one in chosen if "wheels" in one or "sdist" in one]
+    from_index = [package for package in chosen if "wheels" in package or "sdist" in package]
     # The first answer lists only the files for this system; this one those for every system.
-    pins = "".join(f"{one['name']}=={one['version']}\n" for one in from_index)
+    pins = "".join(f"{package['name']}=={package['version']}\n" for package in from_index)
     listed = tx.installer.try_uv(*lock, "--universal", "--no-deps", given=pins)
     everywhere = [] if listed.failed else tomllib.loads(listed.output).get("packages", [])
     packages = []
     for item in from_index:
-        name, files = item["name"], []
-        for one in (item, *(other for other in everywhere if other["name"] == name)):
-            files += [*one.get("wheels", ()), *filter(None, [one.get("sdist")])]
+        name = item["name"]
+        files: list[Any] = []
+        for listing in (item, *everywhere):
+            if listing["name"] == name:
+                files += listing.get("wheels", ())
+                files += filter(None, [listing.get("sdist")])
         hashes = [file.get("hashes", {}).get("sha256", "") for file in files]
         sha256 = tuple(sorted({*filter(None, hashes)}))
         packages.append(Package(name, str(item["version"]), sha256, "wheels" not in item))
@@ -255,20 +260,22 @@ def install_into(
     """
     lines = []
     for package in packages:
-        hashes = "".join(f" --hash=sha256:{one}" for one in package.sha256)
+        hashes = "".join(f" --hash=sha256:{checksum}" for checksum in package.sha256)
         lines.append(f"{package.name}=={package.version}{hashes}")
     for name, path in files.items():
         lines.append(f"{name} @ {file_address(path)} --hash=sha256:{verified_sha256(path, '')}")
-    sources = [one.name for one in packages if one.built]
+    sources = [package.name for package in packages if package.built]
     os.makedirs(folder, exist_ok=True)
     if lines:
         target = ("install", "--target", folder, "--no-deps", *_binary_options(sources))
         tx.installer.install(*target, "--requirement", _requirements_file(lines, tx))
     discard(os.path.join(folder, ".lock"))  # of uv
-    found = {name: str(one.version) for name, one in distributions_in([folder]).items()}
-    missing = [one.name for one in packages if found.get(one.name) != one.version]
-    if missing or len(found) != len(lines):
-        what = f"the folder of the package has {_listing(found)}; expected {', '.join(lines)}"
+    installed = {}
+    for name, distribution in distributions_in([folder]).items():
+        installed[name] = str(distribution.version)
+    is_complete = all(installed.get(package.name) == package.version for package in packages)
+    if not is_complete or len(installed) != len(lines):
+        what = f"the folder of the package has {_listing(installed)}; expected {', '.join(lines)}"
         raise OperationError(re.sub(r" --hash=\S+", "", what))
 
 

@@ -84,10 +84,11 @@ def fetch_catalogues(session: Session, seconds: float) -> dict[str, ListedPlugin
             raise OperationError(f"{called}: larger than {_MOST_BYTES} bytes")
         listed, problems = parse_catalogue(called, content)
         session.messages.warn(*problems)
-        for one in listed:
-            found.setdefault(one.name, one)
+        for plugin in listed:
+            found.setdefault(plugin.name, plugin)
     copy = session.installation.cache_path("catalogue")
-    names = [{"name": one.name, "description": one.description} for one in found.values()]
+    plugins = found.values()
+    names = [{"name": plugin.name, "description": plugin.description} for plugin in plugins]
     with suppress(OSError):  # without the cached names, Tab offers no names
         make_directory(os.path.dirname(copy), 0o700)
         write_file(copy, json.dumps({"plugins": names}))
@@ -103,9 +104,9 @@ def parse_catalogue(path: str, content: bytes) -> tuple[list[ListedPlugin], list
     if fields.value("plugins") is None:
         raise fields.wrong("plugins", "an array of objects", None)
     listed, problems = [], []
-    for one in fields.objects("plugins"):
+    for item in fields.objects("plugins"):
         try:
-            listed.append(_parsed(one))
+            listed.append(_parsed(item))
         except DefinitionError as error:
             problems.append(error.problem)
     return listed, problems

@@ -13,7 +13,7 @@ def plugin_names(_given: object, completer: Completer) -> Offer:
     # Not `directory.VERSIONS`, because importing that module takes 8 ms.
     for directory in (plugins_dir, f"{plugins_dir}/.versions"):
         try:
-            names |= {one.name for one in os.scandir(directory) if one.is_dir()}
+            names |= {file.name for file in os.scandir(directory) if file.is_dir()}
         except OSError:
             pass  # plugins/ or plugins/.versions does not exist yet
     return Offer([(name, "") for name in sorted(names) if not name.startswith(".")])
@@ -25,7 +25,7 @@ def sources(_given: object, completer: Completer) -> Offer:
     try:
         path = installation.cache_path("catalogue")
         copy = read_json(path) if installation.config.catalogues else {}
-        names = [(str(one["name"]), str(one["description"])) for one in copy["plugins"]]
+        names = [(str(row["name"]), str(row["description"])) for row in copy["plugins"]]
     except (OSError, DefinitionError, LookupError, TypeError):
         names = []  # the cached file does not exist yet, or it is damaged
     return Offer(names, FILES)

@@ -35,8 +35,8 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
         session.show_lines(f"{entry.name}: {version_text(entry)} is the current version")
         return
     # The source of a wheel has only one version, so it is rolled back too. Other sources are kept.
-    fixed = any(make_source(one).is_one_version for one in (entry, chosen))
-    source = chosen.source if fixed else entry.source
+    is_fixed = make_source(entry).is_one_version or make_source(chosen).is_one_version
+    source = chosen.source if is_fixed else entry.source
     target = chosen.replaced(enabled=entry.enabled, source=source)
     with transaction(session) as tx:
         install(target, tx)
@@ -48,16 +48,28 @@ def plugin_rollback(session: Session, name: str, version: str | None) -> None:
 
 def _chosen(entry: Entry, kept: list[Entry], version: str | None) -> Entry:
     """Return the version to install; the current one only if no other version matches."""
-    if version is None:
-        version_dirs = [one.version_dir for one in kept]
-        found = kept[: [*version_dirs, entry.version_dir].index(entry.version_dir)]
-    else:
-        wanted = version or EMPTY
-        found = [one for one in kept if wanted in (one.version, one.version_dir)]
-        found = found or [one for one in kept if (one.commit or one.sha256).startswith(wanted)]
-        found.sort(key=lambda one: one.version_dir != entry.version_dir)
-    if found:
-        return found[-1]
+    matches = _earlier(entry, kept) if version is None else _matching(kept, version or EMPTY)
+    matches.sort(key=lambda match: match.version_dir != entry.version_dir)
+    if matches:
+        return matches[-1]
     what = "earlier version" if version is None else f"version {version or EMPTY}"
-    there = ", ".join(version_text(one) for one in kept) or "none"
-    raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {there}")
+    texts = ", ".join(map(version_text, kept)) or "none"
+    raise OperationError(f"{entry.name}: no {what} is kept; kept versions: {texts}")
+
+
+def _earlier(entry: Entry, kept: list[Entry]) -> list[Entry]:
+    """Return the kept versions before the current one."""
+    earlier = []
+    for version in kept:
+        if version.version_dir == entry.version_dir:
+            break
+        earlier.append(version)
+    return earlier
+
+
+def _matching(kept: list[Entry], text: str) -> list[Entry]:
+    """Return the kept versions with this number or, if there are none, with this start."""
+    exact = [version for version in kept if text in (version.version, version.version_dir)]
+    if exact:
+        return exact
+    return [version for version in kept if (version.commit or version.sha256).startswith(text)]

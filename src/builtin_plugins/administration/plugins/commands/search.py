@@ -25,18 +25,21 @@ def plugin_search(session: Session, text: tuple[str, ...], format: str, timeout:
     if not session.installation.config.catalogues:
         add = 'add "team": {"catalogue": ["https://…/catalogue.json"]}'
         raise OperationError(f"{session.layout.config_file}: no catalogue is configured", add)
-    wanted = [word.casefold() for word in text]
-    listed = fetch_catalogues(session, timeout).values()
-    found = [one for one in listed if all(word in " ".join(one).casefold() for word in wanted)]
-    if text and not found:
+    searched = [word.casefold() for word in text]
+    matches = []
+    for plugin in fetch_catalogues(session, timeout).values():
+        described = " ".join(plugin).casefold()
+        if all(word in described for word in searched):
+            matches.append(plugin)
+    if text and not matches:
         see = f"to see all: {session.program} self plugin search"
         raise OperationError(f"no plugin in a catalogue matches {' and '.join(text)}", see)
     if format == "json":
-        shown = [one._asdict() | {"source": masked_text(one.source)} for one in found]
+        shown = [plugin._asdict() | {"source": masked_text(plugin.source)} for plugin in matches]
         session.show_json({"plugins": shown})
         return
-    rows = [
-        (one.name, one.ref or one.sha256[:12] or "-", one.owner or "-", one.description)
-        for one in found
-    ]
+    rows = []
+    for plugin in matches:
+        version = plugin.ref or plugin.sha256[:12] or "-"
+        rows.append((plugin.name, version, plugin.owner or "-", plugin.description))
     session.show_lines(*columns([_HEADER, *rows]))

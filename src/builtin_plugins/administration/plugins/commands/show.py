@@ -27,9 +27,11 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         return
     plugins_dir = session.installation.plugins_dir
     entry, found = plugin.entry, make_source(plugin.entry).current_version(plugins_dir)
-    commands = {one.words: one.definition for one in plugin.own.commands if one.runs} | dict(
-        found.commands
-    )
+    commands = {}
+    for command in plugin.own.commands:
+        if command.runs:
+            commands[command.words] = command.definition
+    commands |= found.commands
     hooks = ", ".join(plugin.hooks or found.hooks)
     kept = kept_versions(plugins_dir, entry)
     facts = {
@@ -45,11 +47,12 @@ def plugin_show(session: Session, name: str, format: str) -> None:
         "installed": entry.installedAt,
         "files": os.path.realpath(plugin.root) if plugin.root else "",
         "kept": ", ".join(
-            version_text(one) for one in kept if one.version_dir != entry.version_dir
+            version_text(version) for version in kept if version.version_dir != entry.version_dir
         ),
         "hooks": f"{hooks} ({entry.hooks})" if hooks and entry.hooks else hooks,
         "commands": len(commands) or "none",
     }
     show_facts(session, facts.items())
-    problems = [f"problem: {one}" for one in found.problems if str(one) != plugin.reason]
+    further = [str(problem) for problem in found.problems if str(problem) != plugin.reason]
+    problems = [f"problem: {text}" for text in further]
     session.show_lines(*command_lines({" ": commands.items()}), *problems)

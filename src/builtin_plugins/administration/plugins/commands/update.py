@@ -51,8 +51,11 @@ def _chosen(session: Session, names: tuple[str, ...]) -> list[Entry]:
     if not names:
         return [entry for entry in entries.values() if not entry.is_in_environment]
     plugins = inventory(session, "none")
-    found = [named_plugin(session, name, plugins).entry for name in dict.fromkeys(names)]
-    return [entries.get(one.name, one) for one in found]
+    chosen = []
+    for name in dict.fromkeys(names):
+        entry = named_plugin(session, name, plugins).entry
+        chosen.append(entries.get(entry.name, entry))
+    return chosen
 
 
 def _update(session: Session, entry: Entry, *, timeout: float, dry_run: bool, yes: bool) -> None:
@@ -91,6 +94,6 @@ def _is_same(entry: Entry, staged: PluginContents) -> bool:
     if staged.unbuilt and staged.entry.sha256:
         return entry.sha256 == staged.entry.sha256
     if staged.unbuilt:
-        built = {one.name: one.version for one in entry.packages if one.built}
+        built = entry.built_packages
         return all(built.get(name) == version for name, version in staged.unbuilt.items())
     return entry.version_dir == staged.entry.version_dir

@@ -42,7 +42,9 @@ def _is_category_or_command(paths: Collection[str]) -> bool:
     inside = [path.split("/")[1:] for path in paths]
     if ["plugin.json"] in inside:
         return False
-    return any(
-        one in (["category.json"], ["command.json"]) or one[1:] == ["command.json"]
-        for one in inside
-    )
+    for parts in inside:
+        is_own = parts in (["category.json"], ["command.json"])
+        is_of_command = parts[1:] == ["command.json"]
+        if is_own or is_of_command:
+            return True
+    return False

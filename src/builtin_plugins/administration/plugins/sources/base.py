@@ -136,7 +136,7 @@ class PluginSource:
             return self.as_package(entry, tx)
         name = found.entry.name or _suggested_name(entry.source)
         entry = found.entry.replaced(name=name)
-        problems = tuple(relocated(one, root, called) for one in found.problems)
+        problems = tuple(relocated(problem, root, called) for problem in found.problems)
         program = tx.messages.program
         if not found.commands and not found.has_python:
             tx.messages.warn(*problems)
@@ -281,5 +281,5 @@ def _needs_path(plugin: DirectoryPlugin, found: PluginContents) -> bool:
     is_new = not plugin.entry.installedAt
     is_decided = plugin.entry.path is not None or manifest_decides(plugin.root)
     definitions = found.commands.values()
-    is_plain = bool(definitions) and all(one.is_script for one in definitions)
+    is_plain = bool(definitions) and all(definition.is_script for definition in definitions)
     return is_new and is_plain and not is_decided

@@ -120,17 +120,20 @@ def _resolve(git: Git, address: str, ref: str) -> tuple[str, bool]:
     """
     if _COMMIT.match(ref):
         return ref, True
-    wanted = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"] if ref else ["HEAD"]
-    answer = git.contact(address, "ls-remote", "--", address, *wanted)
-    listed = answer.decode("utf-8", "replace")
-    found = {
-        name: commit
-        for commit, _, name in (line.partition("\t") for line in listed.splitlines())
-        if name in wanted and _COMMIT.match(commit)
-    }
-    for name in (wanted[0], *reversed(wanted[1:])):
-        if name in found:
-            return found[name], name != wanted[0]
+    names = ["HEAD"]
+    if ref:
+        names = [f"refs/heads/{ref}", f"refs/tags/{ref}", f"refs/tags/{ref}^{{}}"]
+    answer = git.contact(address, "ls-remote", "--", address, *names)
+    commits = {}
+    for line in answer.decode("utf-8", "replace").splitlines():
+        commit, _, name = line.partition("\t")
+        if name in names and _COMMIT.match(commit):
+            commits[name] = commit
+
+    branch, *tags = names
+    for name in (branch, *reversed(tags)):  # an annotated tag's own commit comes last in the list
+        if name in commits:
+            return commits[name], name != branch
     if _SHORT_COMMIT.match(ref):
         return ref, True
     what = f"there is no branch, tag or commit {ref}" if ref else "has no commits"
@@ -181,15 +184,15 @@ def write_commit(
 
 def _large_file_pointers(root: str) -> list[str]:
     """Return the files that stand for content which only the extension Git LFS would fetch."""
-    found = []
+    pointers = []
     for directory, _, names in os.walk(root):
         for name in names:
             path = os.path.join(directory, name)
             if os.path.islink(path) or os.path.getsize(path) > _MOST_POINTER_BYTES:
                 continue
             if Path(path).read_bytes().startswith(_POINTER):
-                found.append(os.path.relpath(path, root))
-    return sorted(found)
+                pointers.append(os.path.relpath(path, root))
+    return sorted(pointers)
 
 
 def _submodules(git: Git, commit: str) -> list[str]:

@@ -84,14 +84,19 @@ def checked_entry(entry: Entry) -> Entry:
 
 
 def _by_suffix(path: str) -> str:
-    found = (kind for kind in KINDS if path.lower().endswith(source_class(kind).suffixes))
-    return next(found, "")
+    for kind in KINDS:
+        if path.lower().endswith(source_class(kind).suffixes):
+            return kind
+    return ""
 
 
 def _prefix(text: str) -> str:
     """Return the prefix in SOURCE that selects its kind, such as "pip:", or ""."""
-    prefixes = (source_class(kind).prefix for kind in KINDS)
-    return next((one for one in prefixes if one and text.startswith(one)), "")
+    for kind in KINDS:
+        prefix = source_class(kind).prefix
+        if prefix and text.startswith(prefix):
+            return prefix
+    return ""
 
 
 def is_path(text: str) -> bool:
@@ -106,8 +111,9 @@ def _by_path(text: str) -> tuple[str, str]:
     """Return the kind and the address of the source at a path."""
     path = os.path.abspath(text)
     if os.path.isdir(path):
-        found = ((kind, source_class(kind).address_of_directory(path)) for kind in KINDS)
-        return next(one for one in found if one[1])
+        for kind in KINDS:
+            if address := source_class(kind).address_of_directory(path):
+                return kind, address
     if not os.path.isfile(path):
         raise OperationError(f"{masked_text(text)}: no such file or directory")
     if kind := _by_suffix(path):

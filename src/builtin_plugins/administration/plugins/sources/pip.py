@@ -111,7 +111,10 @@ class PipSource(PluginSource):
         if self.requirement is None:
             return self.is_one_version
         versions = self.requirement.specifier  # empty for a repository
-        return any(one.operator[:2] == "==" and one.version[-2:] != ".*" for one in versions)
+        for version in versions:
+            if version.operator.startswith("==") and not version.version.endswith(".*"):
+                return True
+        return False
 
     @property
     def _extra_names(self) -> tuple[str, ...]:
@@ -132,7 +135,7 @@ class PipSource(PluginSource):
         if self.repository:
             return self._fetch_repository(self.requirement, self.repository.address, tx)
         if self.entry.packages:
-            built = {one.name: one.version for one in self.entry.packages if one.built}
+            built = self.entry.built_packages
             if built:
                 return PluginContents(self.entry, unbuilt=built)
             return self._stage_recorded({}, tx)
@@ -180,7 +183,8 @@ class PipSource(PluginSource):
         entry = self.entry.replaced(name=name)
         if resolution.unbuilt:
             return PluginContents(entry, unbuilt=resolution.unbuilt)
-        [version] = [one.version for one in resolution.packages if one.name == name]
+        versions = {package.name: package.version for package in resolution.packages}
+        version = versions[name]
         if why := why_not_newest(requirement, version, tx):
             tx.messages.warn(f"{name}: {version} is used instead of the newest version: {why}")
         entry = entry.replaced(version=version, packages=resolution.packages)
@@ -223,8 +227,8 @@ class PipSource(PluginSource):
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginContents(self.entry, unbuilt=resolution.unbuilt)
-        metadata = (distributions[name].read_text(one) for one in ("METADATA", "entry_points.txt"))
-        facts = [*folders, *filter(None, metadata)]
+        texts = [distributions[name].read_text(file) for file in ("METADATA", "entry_points.txt")]
+        facts = [*folders, *filter(None, texts)]
         sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
         entry = self.entry.replaced(name=name, sha256=sha256, packages=resolution.packages)
         return self._stage(entry, {}, tx, linked_from=built)
@@ -308,7 +312,7 @@ class PipSource(PluginSource):
         """
         tx.messages.line(f"installing {entry.name}")
         program = package_folder.program_distributions()
-        lacking = [one for one in entry.packages if one.name not in program]
+        lacking = [package for package in entry.packages if package.name not in program]
         install_into(tx.files, lacking, wheels, tx)
         if linked_from:
             for name in os.listdir(linked_from):

@@ -119,7 +119,7 @@ def _repoint_scripts(path: str, prefix: str) -> None:
     """In the scripts of the copy at `path`, replace that path with `prefix`, the final path."""
     old, new = os.fsencode(path), os.fsencode(prefix)
     with os.scandir(os.path.join(path, "bin")) as files:
-        scripts = [one.path for one in files if one.is_file(follow_symlinks=False)]
+        scripts = [file.path for file in files if file.is_file(follow_symlinks=False)]
     for script in scripts:
         with open(script, "rb") as file:
             content = file.read()

@@ -102,11 +102,15 @@ class Installer(NamedTuple):
 
         `given` is written to its stdin. Error messages name the command as `called`.
         """
-        own = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
-        own |= _SET
-        stdin, held = given.encode(), self.held
+        environ = {name: value for name, value in self.environ.items() if name not in _ELSEWHERE}
         ended = bounded_call(
-            command, own, self.seconds, called, given=stdin, directory=sys.prefix, held=held
+            command,
+            environ | _SET,
+            self.seconds,
+            called,
+            given=given.encode(),
+            directory=sys.prefix,
+            held=self.held,
         )
         text = ended.stdout.decode("utf-8", "replace")
         if ended.status:
@@ -126,8 +130,8 @@ def _checked(answer: Answer, called: str) -> str:
 
 def shortened(output: str) -> str:
     """Return an installer's output as one line that starts at the first error or conflict."""
-    found = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
-    text = " ".join(output[found.start() if found else 0 :].split())
+    start = re.search(r"(?im)^\s*(the conflict is caused by:|error: )", output)
+    text = " ".join(output[start.start() if start else 0 :].split())
     text = text.removeprefix("ERROR: ").removeprefix("error: ")
     text = masked_text(text)
     return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]} … {text[-_TAIL:]}"
