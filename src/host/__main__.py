@@ -27,8 +27,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from host.cli.global_options import GlobalOptions
     from host.run.argument_parser import MissingArgumentsError
     from host.run.definition import Definition
+    from host.run.installation import OpenInstallation
+    from host.run.lock import Lock
 
 
 def main() -> int:
@@ -71,57 +74,49 @@ def leave(status: int) -> int:
 def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
     """Execute the command that `argv` names, or let `host.cli` handle the words."""
     layout = find_layout(argv[0], environ)
-    words, switches = argv[1:], frozenset[str]()
+    words = argv[1:]
     shell_file = ""
     if words and words[0] == "--shell-file":
         shell_file = _shell_file(words)
         words = words[2:]
-    options = start = None
+
+    options: "GlobalOptions | None" = None
+    switches: frozenset[str] = frozenset()
     if words and words[0].startswith("-") and words[0] != "--complete":
         from host.cli.global_options import GlobalOptions
 
         options = GlobalOptions()
         options.read(words, messages)
-        words, switches = options.words, options.switches
+        words = options.words
+        switches = options.switches
     safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
     assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
     may_ask = allows_questions(environ, no_input="--no-input" in switches)
+
+    start = None
     if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
         installation = open_installation(layout, environ)
-        lock = None if safe else read_lock(installation.locks, installation.key)
-        if lock is None:
-            from host.cli.session import Session
-
-            lock = Session(layout, environ, messages, safe=safe).refresh_lock()
+        lock = _current_lock(installation, messages, safe=safe)
         start = (installation, lock)
         if words[0] == "--complete":
             from host.cli.completion import reply
 
-            posix.write(1, encode(reply(words[1:], *start)))
+            posix.write(1, encode(reply(words[1:], installation, lock)))
             return 0
         from host.run.catalog import Catalog
 
-        catalog = Catalog(lock, around=installation.around)
-        questions = UserQuestions(may_ask=may_ask, assume_yes=assume_yes)
         run = find_run(
             words,
             installation,
-            catalog,
+            Catalog(lock, around=installation.around),
             messages.warn,
-            questions,
+            UserQuestions(may_ask=may_ask, assume_yes=assume_yes),
             acts=True,
             shell_file=shell_file,
         )
         if run is not None:
-            replacement = make_ready(run, messages)
-            messages.debug(f"starting {replacement.path}")
-            if run.is_supervised:
-                from host.supervised.start import demands_of, start_supervised
+            return execute(run, messages)
 
-                demands = demands_of(run)
-                if demands is not None:
-                    return start_supervised(run, demands, replacement, messages)
-            raise process.execute(replacement)  # returns only if the system refuses
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
@@ -143,6 +138,32 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
         return explain(session, options)
     return run_cli(session, options or GlobalOptions(tuple(words)))
+
+
+def _current_lock(installation: "OpenInstallation", messages: Messages, *, safe: bool) -> "Lock":
+    """Return the lock; if there is none, or in safe mode, make one from the plugins."""
+    lock = None if safe else read_lock(installation.locks, installation.key)
+    if lock is not None:
+        return lock
+    from host.cli.session import Session
+
+    return Session(installation.layout, installation.environ, messages, safe=safe).refresh_lock()
+
+
+def execute(run: Run, messages: Messages) -> int:
+    """Become the command of a run, or wait for it if a file or plugin asks for more than a run.
+
+    Raises HostError if the command must not run, or if the system refuses to start it.
+    """
+    replacement = make_ready(run, messages)
+    messages.debug(f"starting {replacement.path}")
+    if run.is_supervised:
+        from host.supervised.start import demands_of, start_supervised
+
+        demands = demands_of(run)
+        if demands is not None:
+            return start_supervised(run, demands, replacement, messages)
+    raise process.execute(replacement)  # returns only if the system refuses
 
 
 def make_ready(run: Run, messages: Messages) -> Exec:

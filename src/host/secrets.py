@@ -65,10 +65,16 @@ def declared_secrets(definition: "Definition", names: "Iterable[str]") -> set[st
         found = program.environment(command.words)
         shown = masked(found, secrets=declared_secrets(command.definition, found))
     """
-    secret = {str(one) for one in definition.required_envs if one.secret} | {*definition.secrets}
-    arguments = [one for one in definition.all_args if one.secret]
-    secret.update(one.env for one in arguments)
-    return {name for name in names if name in secret or any(one.owns(name) for one in arguments)}
+    secret = {*definition.secrets}
+    secret.update(str(variable) for variable in definition.required_envs if variable.secret)
+    arguments = [argument for argument in definition.all_args if argument.secret]
+    secret.update(argument.env for argument in arguments)
+
+    among = set()
+    for name in names:
+        if name in secret or any(argument.owns(name) for argument in arguments):
+            among.add(name)
+    return among
 
 
 def masked(
@@ -91,24 +97,27 @@ def masked(
     import re
 
     system = os.environ if caller is None else caller
-    every = [one for winner in variables.values() for one in (winner, *winner.shadows)]
 
-    def is_masked(one: "Variable") -> bool:
-        return one.secret or one.name in secrets or is_secret(one.name)
+    def is_masked(variable: "Variable") -> bool:
+        return variable.secret or variable.name in secrets or is_secret(variable.name)
 
-    values = {one.value for one in every if is_masked(one)}
+    values: set[str] = set()
+    for variable in variables.values():
+        for candidate in (variable, *variable.shadows):
+            if is_masked(candidate):
+                values.add(candidate.value)
     values |= {value for name, value in system.items() if is_secret(name)}
     longest_first = sorted(filter(is_hidden_everywhere, values), key=len, reverse=True)
     pattern = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")
 
-    def without_secrets(one: "Variable") -> "Variable":
-        weaker = tuple(map(without_secrets, one.shadows))
-        if one.value and is_masked(one):
-            return one.replaced(value=_MASK, shadows=weaker)
-        value = masked_text(pattern.sub(_MASK, one.value))
-        return one.replaced(value=value, shadows=weaker)
+    def without_secrets(variable: "Variable") -> "Variable":
+        weaker = tuple(map(without_secrets, variable.shadows))
+        if variable.value and is_masked(variable):
+            return variable.replaced(value=_MASK, shadows=weaker)
+        value = masked_text(pattern.sub(_MASK, variable.value))
+        return variable.replaced(value=value, shadows=weaker)
 
-    return {name: without_secrets(one) for name, one in variables.items()}
+    return {name: without_secrets(variable) for name, variable in variables.items()}
 
 
 def masked_line(text: str, secrets: "Iterable[str]") -> str:

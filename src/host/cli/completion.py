@@ -52,7 +52,9 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
     bash also splits words at the characters in COMP_WORDBREAKS.
     """
     shell, *words = given or [""]
-    quote, dropped, words = "", 0, words or [""]
+    words = words or [""]
+    quote = ""  # the quote that is open at the cursor
+    dropped = 0  # the number of characters that bash has already split off
     if shell == "bash":
         from host.cli.bash_line import bash_candidate, broken_at, split_line
 
@@ -61,19 +63,21 @@ def reply(given: "Sequence[str]", installation: "OpenInstallation", lock: "Lock"
         words = words[1:] or [""]
         dropped = start if quote else broken_at(words[-1], breaks)
     try:
-        found = Completer(installation, lock).words(words[:-1], words[-1])
+        offer = Completer(installation, lock).words(words[:-1], words[-1])
     except HostError:
-        found = Offer()
+        offer = Offer()
     lines: list[str] = []
-    for word, about in found.candidates:
+    for word, about in offer.candidates:
         if not (word and word.startswith(words[-1]) and printable(word) == word):
             continue
         if shell == "bash":
             lines.append(bash_candidate(word[dropped:], quote))
         else:
             lines.append(f"{word}\t{printable(about)}")
-    before = found.before[dropped:]
-    beside = f"{found.beside} {before}" if before and found.beside != NONE else found.beside
+    before = offer.before[dropped:]
+    beside = offer.beside
+    if before and beside != NONE:
+        beside = f"{beside} {before}"
     return "".join(f"{line}\n" for line in (beside, *dict.fromkeys(lines)))
 
 
@@ -86,33 +90,34 @@ class Completer:
 
     def words(self, given: "Sequence[str]", current: str) -> Offer:
         """Return the candidates for the word after `given`; `current` is its typed beginning."""
-        left, asks_help = list(given), False
+        left = list(given)
+        asks_help = False
         while left and left[0].startswith("-"):
             option, value = take_option(left)
             if option in VALUES and value is None:
-                return Offer([(one, "") for one in VALUES[option]])
+                return Offer([(text, "") for text in VALUES[option]])
             asks_help = asks_help or option in ("-h", "--help")
         if left[:1] == ["help"]:
             asks_help = True
             del left[0]
-        found = self.catalog.find(left, whole=True)
-        rest, is_own = left[len(found.words) :], found.words[:1] == (SELF,)
-        if found.has_no_entrypoint and takes_option([*rest, current]) and not asks_help:
-            found = self.catalog.default(found)
-        found = self.catalog.follow(found)
-        if found.kind == "category" and not rest:
-            if current.startswith("-") and not is_own:
-                names = [(one, text) for form, text in OPTIONS.items() for one in form.split()]
-                fits = OF_LISTINGS if found.words else dict(names)
-                return Offer([one for one in names if one[0].startswith("--") and one[0] in fits])
-            return Offer(self._inside(found, current, asks_help=asks_help))
-        definition = found.definition if found.kind == "command" else None
+        match = self.catalog.find(left, whole=True)
+        rest = left[len(match.words) :]
+        is_self = match.words[:1] == (SELF,)
+        if match.has_no_entrypoint and takes_option([*rest, current]) and not asks_help:
+            match = self.catalog.default(match)
+        match = self.catalog.follow(match)
+        if match.kind == "category" and not rest:
+            if current.startswith("-") and not is_self:
+                return _global_options(of_listing=bool(match.words))
+            return Offer(self._inside(match, current, asks_help=asks_help))
+
+        definition = match.definition if match.kind == "command" else None
         if definition is None or not definition.shown_args or asks_help:
-            offer = Offer(beside=NONE if asks_help or is_own else FILES)
+            offer = Offer(beside=NONE if asks_help or is_self else FILES)
         else:
-            offer = self._arguments(found, definition, rest, current)
-        if found.kind == "command" and not rest:
-            offer.candidates = [*offer.candidates, *self._inside(found, current)]
+            offer = self._arguments(match, definition, rest, current)
+        if match.kind == "command" and not rest:
+            offer.candidates = [*offer.candidates, *self._inside(match, current)]
         return offer
 
     def _inside(
@@ -123,20 +128,21 @@ class Completer:
         A hidden command is included only if it is typed in full. `asks_help` adds the help topics.
         """
         names: list[Candidate] = [] if category.words else [("help", "Show help")]
-        for one in self.catalog.children(category)[0]:
-            word, definition = one.words[-1], one.definition
-            if one.kind == "category" or definition is None:
-                names.append((word, one.description))
+        children, _ = self.catalog.children(category)
+        for child in children:
+            word = child.words[-1]
+            definition = child.definition
+            if child.kind == "category" or definition is None:
+                names.append((word, child.description))
             elif definition.compatible:
-                names += [
-                    (name, one.description)
-                    for name in (word, *definition.aliases)
-                    if not definition.hidden or name == current
-                ]
+                shown = [word, *definition.aliases]
+                if definition.hidden:
+                    shown = [name for name in shown if name == current]
+                names += [(name, child.description) for name in shown]
         if asks_help and not category.words:
             from host.cli.topics import TOPICS
 
-            names += [(one, "Help topic") for one in TOPICS]
+            names += [(name, "Help topic") for name in TOPICS]
         return sorted(names)
 
     def _arguments(
@@ -145,23 +151,20 @@ class Completer:
         """Return the candidates for a command's declared arguments."""
         from host.run.argument_parser import CommandLine
 
-        offer: Offer
-
         line = CommandLine(definition.shown_args, words)
         line.options_first = definition.options_first
         read_typed(line)
-        argument, before = line.waiting, ""
+        argument = line.waiting
+        before = ""
         if argument is None and not line.ended and current.startswith("-"):
             argument, before = _begun_option(line, current)
             if argument is None:
-                options = [(name, one.description) for name, one in line.options.items()]
+                options = [(name, option.description) for name, option in line.options.items()]
                 return Offer(options if words else [*options, ("--help", "Show help")])
         if argument is None:
-            positional = [one for one in definition.shown_args if not one.option]
-            left = positional[len(line.loose) :] or [one for one in positional if one.repeats]
-            if not left:
-                return Offer()
-            argument = left[0]
+            argument = _next_positional(definition, len(line.loose))
+        if argument is None:
+            return Offer()
         if argument.complete == "click" and definition.parser:
             from host.cli.click_completion import click_items
 
@@ -170,19 +173,45 @@ class Completer:
             variables = self.installation.run_variables(command.words)
             called = " ".join([self.installation.layout.program, *command.words])
             items = click_items(definition, argument, folders, called, variables, words, value)
-            kinds = {kind for _, _, kind in items}
-            beside = FILES if "file" in kinds else DIRECTORIES if "dir" in kinds else NONE
-            values = [(value, about) for value, about, kind in items if kind == "plain"]
-            offer = Offer(values, beside)
+            offer = _offer_of(items)
         elif is_reference(argument.complete) and not definition.file:
             from host.run.importing import load_reference
 
             offer = load_reference(argument.complete)(line.loose, self)
         else:
             offer = values_of(argument, definition)
-        offer.candidates = [(f"{before}{one}", about) for one, about in offer.candidates]
+        offer.candidates = [(f"{before}{text}", about) for text, about in offer.candidates]
         offer.before = before
         return offer
+
+
+def _global_options(*, of_listing: bool) -> Offer:
+    """Return the long global options, or with `of_listing`, those that change a listing."""
+    candidates: list[Candidate] = []
+    for forms, about in OPTIONS.items():
+        names = [name for name in forms.split() if name.startswith("--")]
+        if of_listing:
+            names = [name for name in names if name in OF_LISTINGS]
+        candidates += [(name, about) for name in names]
+    return Offer(candidates)
+
+
+def _next_positional(definition: "Definition", count: int) -> "Argument | None":
+    """Return the positional argument after `count` words, or None if there is none."""
+    positional = [argument for argument in definition.shown_args if not argument.option]
+    left = positional[count:] or [argument for argument in positional if argument.repeats]
+    return left[0] if left else None
+
+
+def _offer_of(items: "Sequence[tuple[str, str, str]]") -> Offer:
+    """Return the candidates of a click parameter: rows of a value, its help and its kind."""
+    kinds = {kind for _, _, kind in items}
+    beside = NONE
+    if "file" in kinds:
+        beside = FILES
+    elif "dir" in kinds:
+        beside = DIRECTORIES
+    return Offer([(value, about) for value, about, kind in items if kind == "plain"], beside)
 
 
 def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, str]":
@@ -207,13 +236,13 @@ def _begun_option(line: "CommandLine", current: str) -> "tuple[Argument | None, 
 
 def command_words(given: "Sequence[str]", completer: Completer) -> Offer:
     """Return the candidates for an argument that names a command or category."""
-    found = completer.words(given, "")
-    return Offer([one for one in found.candidates if one[0] not in RESERVED_WORDS])
+    candidates = completer.words(given, "").candidates
+    return Offer([(word, about) for word, about in candidates if word not in RESERVED_WORDS])
 
 
 def formats(*_: object) -> Offer:
     """Return the built-in formats of listings."""
-    return Offer([(one, "") for one in FORMATS])
+    return Offer([(name, "") for name in FORMATS])
 
 
 def read_typed(line: "CommandLine") -> None:
@@ -237,7 +266,7 @@ def values_of(argument: "Argument", definition: "Definition") -> Offer:
     elif not listed and program != "none" and argument.type not in ("integer", "number"):
         is_directory = "directory" in (program, argument.type)
         return Offer(beside=DIRECTORIES if is_directory else FILES)
-    return Offer([(one, argument.description) for one in listed])
+    return Offer([(text, argument.description) for text in listed])
 
 
 def _printed(definition: "Definition", program: str) -> "Sequence[str]":

@@ -34,7 +34,8 @@ def ask_missing(
         raise missing
     line = missing.line
     _say(f"{line.program}: {missing.what}")
-    asked = [one for one in definition.args if one.required and one.name not in line.texts]
+    required = [argument for argument in definition.args if argument.required]
+    asked = [argument for argument in required if argument.name not in line.texts]
     with RaisedInterrupts():
         for argument in asked:
             line.texts[argument.name] = [_answer(line, definition, argument, missing)]
@@ -50,7 +51,8 @@ def _answer(
     line: CommandLine, definition: Definition, argument: Argument, missing: UsageError
 ) -> str:
     """Ask for one argument; return its text."""
-    name, about = argument.bare_name, explanation(argument)
+    name = argument.bare_name
+    about = explanation(argument)
     _say(f"{name}: {about}" if about else name)
     offer = values_of(argument, definition)
     words = [word for word, _ in offer.candidates]
@@ -117,8 +119,9 @@ def _whole_line(line: CommandLine, asked: Sequence[Argument], args: Sequence[str
             for text in line.texts[argument.name]:
                 joined = text.startswith("-")
                 options += [f"{argument.name}={text}"] if joined else [argument.name, text]
-    positional = [one for one in line.arguments if not one.option]
-    last = max((positional.index(one) + 1 for one in asked if not one.option), default=0)
+    positional = [argument for argument in line.arguments if not argument.option]
+    asked_positional = [argument for argument in asked if not argument.option]
+    last = max([positional.index(argument) + 1 for argument in asked_positional], default=0)
     loose: list[str] = []
     ends_options = False
     for argument in positional[len(line.loose) : last]:
@@ -144,14 +147,20 @@ def _say(text: str) -> None:
 
 def masked_words(arguments: Sequence[Argument], args: Sequence[str]) -> list[str]:
     """Return the words of a command line with `********` in place of each secret text."""
-    every = [one.replaced(repeats=one.option or one.repeats) for one in arguments]
-    line = CommandLine(every, args)  # an option that repeats keeps all of its values
+    # an option that repeats keeps all of its values
+    repeating = [
+        argument.replaced(repeats=argument.option or argument.repeats) for argument in arguments
+    ]
+    line = CommandLine(repeating, args)
     read_typed(line)
     try:
         line.assign_loose()
     except UsageError:
         pass
-    secrets = [text for one in arguments if one.secret for text in line.texts.get(one.name, ())]
+    secrets: list[str] = []
+    for argument in arguments:
+        if argument.secret:
+            secrets += line.texts.get(argument.name, ())
     return [word if word == "--" else _masked(word, secrets) for word in args]
 
 

@@ -32,26 +32,35 @@ def unknown_word(
     """
     word = rest[0]
     _, problems = session.catalog.children(found)
-    places = [place for node in found.nodes for place in (node.at, f"{node.at}/{word}")]
-    reasons = [one for one in problems if one.path in places]  # why the word may be unknown
+    places: list[str] = []  # what a problem that explains the unknown word is about
+    for node in found.nodes:
+        places += [node.at, f"{node.at}/{word}"]
+    reasons = [problem for problem in problems if problem.path in places]
     session.messages.warn(*session.catalog.problems, *reasons)
-    if owner := session.lock.disabled_owner([*found.words, word]):
+
+    owner = session.lock.disabled_owner([*found.words, word])
+    if owner:
         return UsageError(_described(found, word), f"plugin {owner} is disabled")
-    if not found.words and (broken := session.lock.broken_owner(word)):
+    broken = None if found.words else session.lock.broken_owner(word)
+    if broken is not None:
         remedy = f"the plugin {broken.package or broken.name} has it: {broken.broken}"
         return UsageError(_described(found, word), remedy)
     for node in found.nodes:
-        for path, reason in node.refused(word) if isinstance(node, FolderNode) else ():
+        refused = node.refused(word) if isinstance(node, FolderNode) else []
+        for path, reason in refused:
             return UsageError(_described(found, word), f"{path} is not a command: {reason}")
+
     inside = session.contents((), deep=True)
-    listed = [one for one in inside.commands if one.definition.is_listed]
-    others = [one.words for one in listed]
-    others += [(*one.words[:-1], name) for one in listed for name in one.definition.aliases]
-    others += [one.words for one in inside.categories]
-    others += [("help", one) for one in topics]
-    category = session.find(found.words).definition if found.words else None
-    default = category.default if category else ""
-    commands = [one.words for one in listed]
+    commands: list[Words] = []
+    aliases: list[Words] = []
+    for command in inside.commands:
+        if command.definition.is_listed:
+            commands.append(command.words)
+            aliases += [(*command.words[:-1], alias) for alias in command.definition.aliases]
+    categories = [category.words for category in inside.categories]
+    others = [*commands, *aliases, *categories, *(("help", topic) for topic in topics)]
+    definition = session.find(found.words).definition if found.words else None
+    default = definition.default if definition else ""
     error = unknown_word_in(session.program, session.lock, found, word, others, commands, default)
     if error.suggestions:
         return error
@@ -91,17 +100,25 @@ def unknown_word_in(
     this category; 4. very similar names in any category. The last suggestion is the category's
     `default` command with the word as its argument.
     """
-    own = [one for one in lock.commands if one.ours and one.definition.is_listed]
-    every = sorted(dict.fromkeys([("help",), *others, *(one.words for one in own)]), key=len)
-    here = [words for words in every if words[:-1] == found.words]
-    behind = " ".join([*found.words, word]).removeprefix(f"{SELF} ")
-    synonyms = [one.words for one in own if behind in one.definition.extra.get(_SYNONYMS, ())]
-    meant = (
-        (synonyms if found.words else [])
-        or [*synonyms, *_alike(word, every, 1)]
-        or _alike(word, here)
-        or _alike(word, every, _ALIKE_ELSEWHERE)
-    )
+    typed = " ".join([*found.words, word]).removeprefix(f"{SELF} ")
+    of_self = []
+    synonyms = []
+    for command in lock.commands:
+        if command.ours and command.definition.is_listed:
+            of_self.append(command.words)
+            if typed in command.definition.extra.get(_SYNONYMS, ()):
+                synonyms.append(command.words)
+    every = sorted(dict.fromkeys([("help",), *others, *of_self]), key=len)
+    in_category = [words for words in every if words[:-1] == found.words]
+
+    meant: list[Words] = synonyms if found.words else []
+    if not meant:
+        meant = [*synonyms, *_alike(word, every, 1)]
+    if not meant:
+        meant = _alike(word, in_category)
+    if not meant:
+        meant = _alike(word, every, _ALIKE_ELSEWHERE)
+
     see = f"see: {' '.join([program, *found.words])} --help"
     lines = [" ".join([program, *words]) for words in meant[:_MOST]]
     if default:
@@ -114,8 +131,10 @@ def unknown_word_in(
 
 def _alike(word: str, names: Sequence[Words], alike: float = 0) -> list[Words]:
     """Return those of `names` whose last word resembles `word`, the nearest first."""
-    near = closest(word, dict.fromkeys(words[-1] for words in names), alike)
-    return [words for one in near for words in names if words[-1] == one]
+    similar: list[Words] = []
+    for name in closest(word, dict.fromkeys(words[-1] for words in names), alike):
+        similar += [words for words in names if words[-1] == name]
+    return similar
 
 
 def _described(found: Match, word: str, *, is_command: bool = False) -> str:

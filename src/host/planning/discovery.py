@@ -13,7 +13,7 @@ import importlib_metadata
 from host.errors import HostError, InstallationError
 from host.hook_marker import GROUP, OWN_DISTRIBUTION
 from host.planning.checked_records import CHECKED, Checked, absolute_path, check_texts
-from host.planning.loading import LoadedPlugin, package_files
+from host.planning.loading import LoadedPlugin, package_files, package_of
 from host.planning.lock_file import write_lock
 from host.planning.plugin_worker import PLANNING_HOOKS, PluginAnswer, query
 from host.records import (
@@ -77,10 +77,10 @@ def query_plugins(installation: OpenInstallation, code: Literal["all", "packages
     points = entry_points()
     hooks = ("prepare", *_BUILTIN_HOOKS) if code == "all" else _BUILTIN_HOOKS
     collected.query_builtin(points, hooks, record)
-    collected.stamps.update({path: stamp(path) for path in _files_of_checkout()})
-    for one in collected.third_party(points):
-        if code == "all" or (code == "packages" and not one.file):
-            collected.add(one, query(one, record))
+    collected.stamps.update({path: stamp(path) for path in _files_of_checkout(points)})
+    for plugin in collected.third_party(points):
+        if code == "all" or (code == "packages" and not plugin.file):
+            collected.add(plugin, query(plugin, record))
     return collected.lock()
 
 
@@ -107,7 +107,7 @@ def entry_points() -> list[Plugin]:
 
     Distributions with unreadable metadata are skipped.
     """
-    found = []
+    plugins = []
     seen = set()
     for distribution in importlib_metadata.distributions(path=program_path()):
         try:
@@ -117,21 +117,22 @@ def entry_points() -> list[Plugin]:
                 continue  # Fedora's `lib64` is a link to `lib`, and both are on `sys.path`
             seen.add(real_path)
             files = [path / name for name in ("entry_points.txt", "METADATA")] if path else []
-            if any(one.exists() and not one.is_file() for one in files):
+            if any(file.exists() and not file.is_file() for file in files):
                 continue  # reading a FIFO never ends
             points = distribution.entry_points.select(group=GROUP)
             if not points:
                 continue  # fast path, because reading the metadata is slow
-            name, version = str(distribution.metadata["Name"]), str(distribution.version)
+            name = str(distribution.metadata["Name"])
+            version = str(distribution.version)
         except Exception:  # noqa: BLE001, S112 - another package's files may contain anything
             continue
         builtin = name == OWN_DISTRIBUTION
         package = re.sub("[-_.]+", "-", name).lower()  # normalized as in `packaging`
-        found += [
+        plugins += [
             Plugin(point.name, name, version, point.value, ours=builtin, package=package)
             for point in points
         ]
-    return sorted(found, key=lambda one: (not one.ours, one.name, one.distribution))
+    return sorted(plugins, key=lambda plugin: (not plugin.ours, plugin.name, plugin.distribution))
 
 
 def _import_paths() -> Iterator[str]:
@@ -142,7 +143,7 @@ def _import_paths() -> Iterator[str]:
             yield from sorted(glob.glob(os.path.join(glob.escape(path), "*.pth")))
 
 
-def _files_of_checkout() -> list[str]:
+def _files_of_checkout(points: Iterable[Plugin]) -> list[str]:
     """Return the imported modules of the built-in plugins, if the program runs from a checkout.
 
     The lock has their declarations. An edit there, or a `git pull`, changes no distribution.
@@ -150,7 +151,8 @@ def _files_of_checkout() -> list[str]:
     library = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     if glob.glob(os.path.join(glob.escape(library), f"{OWN_DISTRIBUTION.replace('-', '_')}-*")):
         return []  # an installation with pip, which changes `library`
-    modules = [sys.modules[name] for name in sys.modules if name.startswith("builtin_plugins")]
+    packages = {package_of(plugin) for plugin in points if plugin.ours}
+    modules = [sys.modules[name] for name in sys.modules if name.partition(".")[0] in packages]
     files = [getattr(module, "__file__", None) for module in modules]
     return sorted(file for file in files if file and os.path.isfile(file))
 
@@ -172,12 +174,12 @@ class _Collected:
         self, points: Iterable[Plugin], hooks: Iterable[str], installation: Installation
     ) -> None:
         """Query the built-in plugins in this process."""
-        loaded = [LoadedPlugin(one) for one in points if one.ours]
-        self.plugins = {one.plugin.name: one.plugin for one in loaded}
+        loaded = [LoadedPlugin(plugin) for plugin in points if plugin.ours]
+        self.plugins = {item.plugin.name: item.plugin for item in loaded}
         for hook in hooks:
-            for one in loaded:
-                take = partial(self.take, one.plugin, hook)
-                one.collect(hook, take, installation=installation)
+            for item in loaded:
+                take = partial(self.take, item.plugin, hook)
+                item.collect(hook, take, installation=installation)
 
     def third_party(self, points: Iterable[Plugin]) -> list[Plugin]:
         """Add the enabled third-party plugins to `plugins`; return those that can be queried.

@@ -44,19 +44,20 @@ class LoadedPlugin:
 
         Raises an exception if the import fails or a hook is invalid.
         """
-        plugin, manager = self.plugin, self._manager
+        plugin = self.plugin
+        manager = self._manager
         if plugin.file:
-            found = _load_file(plugin)
+            module = _load_file(plugin)
         else:
-            found = EntryPoint(plugin.name, plugin.reference, GROUP).load()
-        manager.register(found, plugin.name)
+            module = EntryPoint(plugin.name, plugin.reference, GROUP).load()
+        manager.register(module, plugin.name)
         manager.check_pending()
         hooks = {}
         for name in hookspecs.HOOKS:
-            for one in getattr(manager.hook, name).get_hookimpls():
-                if one.wrapper or one.hookwrapper:
+            for implementation in getattr(manager.hook, name).get_hookimpls():
+                if implementation.wrapper or implementation.hookwrapper:
                     raise PluginError(f"{name}: hook wrappers are not supported")
-                hooks[name] = one.trylast - one.tryfirst
+                hooks[name] = implementation.trylast - implementation.tryfirst
         return hooks
 
     @property
@@ -117,9 +118,11 @@ def package_files(plugin: Plugin) -> list[str]:
     except (ImportError, ValueError, AttributeError):
         return []
     roots = (spec and spec.submodule_search_locations) or ()
-    inside = [one for root in roots for one in glob(f"{escape(root)}/**", recursive=True)]
-    found = [spec.origin] if spec and spec.origin else []
-    return found + [one for one in inside if "__pycache__" not in one]
+    files = [spec.origin] if spec and spec.origin else []
+    for root in roots:
+        inside = glob(f"{escape(root)}/**", recursive=True)
+        files += [path for path in inside if "__pycache__" not in path]
+    return files
 
 
 def _reason(failure: BaseException) -> str:

@@ -47,8 +47,8 @@ def _content_of(lock: Lock, key: str) -> bytes:
     values = {
         "key": key,
         "stamps": lock.stamps,
-        "trees": [one.row() for one in lock.trees],
-        "sources": [one.row() for one in lock.sources],
+        "trees": [tree.row() for tree in lock.trees],
+        "sources": [source.row() for source in lock.sources],
         "schemes": [scheme.row() for scheme in lock.schemes],
         "after_runs": [call.row() for call in lock.after_runs],
         "first_declared": lock.first_declared,
@@ -58,10 +58,11 @@ def _content_of(lock: Lock, key: str) -> bytes:
             [command.words, command.plugin, command.ours, command.runs, command.order]
             for command in lock.commands
         ],
-        "plugins": [one.row() for one in lock.plugins.values()],
+        "plugins": [plugin.row() for plugin in lock.plugins.values()],
         "disabled": lock.disabled,
         "recorded": lock.recorded,
     }
-    lines = [json.dumps(one, separators=(",", ":")).encode() for one in (values, later)]
-    body = b"\n".join([*lines, *(one.json for one in lock.commands)])
+    lines = [json.dumps(part, separators=(",", ":")).encode() for part in (values, later)]
+    lines += [command.json for command in lock.commands]
+    body = b"\n".join(lines)
     return FORMAT + checksum(body) + b"\n" + body
