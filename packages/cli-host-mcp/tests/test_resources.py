@@ -101,7 +101,7 @@ def test_completion_is_that_of_tab(
 ) -> None:
     template = "cli://candidates/{words}/{argument}/{value}"
     found = client.portal.call(client.client.list_resource_templates).resource_templates
-    assert template in [one.uri_template for one in found]
+    assert template in [listed.uri_template for listed in found]
     ref = types.ResourceTemplateReference(uri=template)
     argument = {"name": name, "value": value}
     done = client.portal.call(client.client.complete, ref, argument, others)
@@ -129,11 +129,11 @@ def test_changes_are_announced(tmp_path: Path) -> None:
     with connected(cli, "2025-11-25", "app") as client:
         assert set(client.tools()) == {"app__one", "app__two"}
         shutil.rmtree(cli.root / "commands/app/two")
-        until(lambda: any(_is_change(one) for one in client.messages), 30)
+        until(lambda: any(_is_change(message) for message in client.messages), 30)
         assert set(client.tools()) == {"app__one"}
         cli.command("app one", "true\n", description="Another text")
         client.messages.clear()
-        until(lambda: any(_is_change(one) for one in client.messages), 30)
+        until(lambda: any(_is_change(message) for message in client.messages), 30)
         cli.command("app three", "true\n")
         assert set(client.tools()) == {"app__one"}  # the list was made when the server started
     with connected(cli, "2026-07-28", "app") as client:
@@ -151,7 +151,7 @@ def test_changes_of_the_list_of_commands_are_announced(tmp_path: Path) -> None:
         with pytest.raises(MCPError, match="only those of cli://commands"):
             client.portal.call(client.client.subscribe_resource, "cli://help/app/one")
         cli.command("app one", "true\n", description="Another text")
-        until(lambda: any(_is_update(one) for one in client.messages), 30)
+        until(lambda: any(_is_update(message) for message in client.messages), 30)
         client.portal.call(client.client.unsubscribe_resource, "cli://commands")
     with connected(cli, "2026-07-28", "app") as client:
         changed = client.portal.start_task_soon(_change_while_listening, client, cli)
