@@ -45,10 +45,14 @@ class Done:
 
     def hosts(self) -> dict[str, Any]:
         """Return the hosts of a JSON document by name."""
-        return {one["host"]: one for one in json.loads(self.stdout)["hosts"]}
+        return {result["host"]: result for result in json.loads(self.stdout)["hosts"]}
 
     def states(self) -> dict[str, str]:
-        return {name: one["state"] for name, one in self.hosts().items()}
+        return {name: result["state"] for name, result in self.hosts().items()}
+
+    def outputs(self) -> list[str]:
+        """Return what each host of a JSON document printed on stdout."""
+        return [result["stdout"] for result in self.hosts().values()]
 
 
 @dataclass

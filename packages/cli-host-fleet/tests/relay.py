@@ -22,9 +22,9 @@ class Relay:
 
     def cut(self) -> None:
         """Close all connections, as a reset would."""
-        for one in self._sockets:
+        for end in self._sockets:
             with suppress(OSError):  # this end is already closed
-                one.shutdown(socket.SHUT_RDWR)
+                end.shutdown(socket.SHUT_RDWR)
 
     def freeze(self) -> None:
         """Stop forwarding without closing connections, like a network that fails."""
@@ -38,23 +38,23 @@ class Relay:
                 return
             far = socket.create_connection(("127.0.0.1", self._target))
             self._sockets += [near, far]
-            for one, other in ((near, far), (far, near)):
-                threading.Thread(target=self._forward, args=(one, other), daemon=True).start()
+            for source, target in ((near, far), (far, near)):
+                threading.Thread(target=self._forward, args=(source, target), daemon=True).start()
 
-    def _forward(self, one: socket.socket, other: socket.socket) -> None:
+    def _forward(self, source: socket.socket, target: socket.socket) -> None:
         try:
-            while data := one.recv(65536):
+            while data := source.recv(65536):
                 self._open.wait()
-                other.sendall(data)
+                target.sendall(data)
                 self._left -= len(data)
                 if self._left < 0:
                     self.cut()
-            other.shutdown(socket.SHUT_WR)
+            target.shutdown(socket.SHUT_WR)
         except OSError:
             pass
 
     def close(self) -> None:
         self._open.set()
         self._listener.close()
-        for one in self._sockets:
-            one.close()
+        for end in self._sockets:
+            end.close()

@@ -214,8 +214,8 @@ _ports = itertools.count(20000 + os.getpid() * 128 % 12000)
 def free_port() -> int:
     """Return an unused port below the range from which the kernel assigns ports."""
     for port in _ports:
-        with socket.socket() as found, contextlib.suppress(OSError):
-            found.bind(("127.0.0.1", port))
+        with socket.socket() as server, contextlib.suppress(OSError):
+            server.bind(("127.0.0.1", port))
             return port
     raise AssertionError
 
@@ -236,14 +236,14 @@ def wait_for(condition: object, what: str, seconds: float = 120) -> None:
 
 def running(mark: str) -> list[int]:
     """Return the ids of the other processes that have `mark` in their argv."""
-    found = []
+    pids = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             if mark.encode() in path.read_bytes() and int(path.parent.name) != os.getpid():
-                found.append(int(path.parent.name))
+                pids.append(int(path.parent.name))
         except OSError:
             continue
-    return found
+    return pids
 
 
 def end(pids: Iterable[int]) -> None:

@@ -40,8 +40,8 @@ def test_another_user(deploy: Cli) -> None:
 
 def test_a_password_is_needed_and_none_was_asked_for(deploy: Cli) -> None:
     done = deploy.run("deploy-web02", "--become")
-    one = done.hosts()["deploy-web02"]
-    assert (done.status, one["state"], one["reason"]) == (
+    result = done.hosts()["deploy-web02"]
+    assert (done.status, result["state"], result["reason"]) == (
         1,
         "refused",
         "sudo: a password is required",
@@ -50,8 +50,8 @@ def test_a_password_is_needed_and_none_was_asked_for(deploy: Cli) -> None:
 
 def test_there_is_no_sudo(cli: Cli) -> None:
     cli.command(_SAYS_WHO)
-    one = cli.run("nosudo", "--become").hosts()["nosudo"]
-    assert (one["state"], one["reason"]) == ("refused", "no sudo on this host")
+    result = cli.run("nosudo", "--become").hosts()["nosudo"]
+    assert (result["state"], result["reason"]) == ("refused", "no sudo on this host")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ def test_words_are_passed_on_as_typed(cli: Cli) -> None:
     for given in (words, ("--", *words)):
         done = _exec(cli, "web[01-02]", *given)
         assert done.status == 0, done.stderr
-        assert [one["stdout"] for one in done.hosts().values()] == ["$HOME|*|a b|-l|--on||'|"] * 2
+        assert done.outputs() == ["$HOME|*|a b|-l|--on||'|"] * 2
 
 
 def test_a_line_of_shell(cli: Cli) -> None:

@@ -52,8 +52,8 @@ def test_tmp_mounted_noexec(cli: Cli, user: str) -> None:
     (folder / "tool").chmod(0o755)
     (cli.root / "in").write_text("read")
     given = ("--become-user", user, "--stdin", str(cli.root / "in"))
-    one = cli.run("noexec", *given, "demo", "do", "a&b").hosts()["noexec"]
-    assert (one["status"], one["stdout"]) == (0, "a&b read\n"), one
+    result = cli.run("noexec", *given, "demo", "do", "a&b").hosts()["noexec"]
+    assert (result["status"], result["stdout"]) == (0, "a&b read\n"), result
     root = cli.rig.machines["noexec"].root
     homes = [path.name for home in ("root", "home/deploy") for path in (root / home).iterdir()]
     assert [name for name in homes if "cli-fleet" in name] == []
@@ -92,9 +92,9 @@ def test_an_impostor_runs_nothing_whatever_ssh_config_says(cli: Cli) -> None:
 def test_a_gateway_that_cannot(cli: Cli, host: str, reason: str) -> None:
     """ssh drops the output of a gateway's ssh if the connection is to be kept."""
     cli.command("true\n")
-    one = cli.run(host, "--keep-connections", "0").hosts()[host]
-    assert one["state"] == "unreachable"
-    assert reason in one["reason"]
+    result = cli.run(host, "--keep-connections", "0").hosts()[host]
+    assert result["state"] == "unreachable"
+    assert reason in result["reason"]
 
 
 def test_a_black_hole(cli: Cli) -> None:
@@ -108,7 +108,7 @@ def test_a_black_hole(cli: Cli) -> None:
         done = cli.run("web01,hole", "--connect-timeout", "3", "--retries", "1")
     assert done.states() == {"web01": "ok", "hole": "unreachable"}
     assert "timed out" in done.hosts()["hole"]["reason"]
-    assert [(name, one["attempts"]) for name, one in done.hosts().items()] == [
+    assert [(name, result["attempts"]) for name, result in done.hosts().items()] == [
         ("hole", 2),
         ("web01", 1),
     ]
@@ -126,8 +126,8 @@ def test_another_login_shell(cli: Cli, shell: str) -> None:
 def test_a_login_that_prints(cli: Cli) -> None:
     """The output of a banner or an rc file is not mistaken for the command's output."""
     cli.command("pwd; echo oh >&2\n")
-    one = cli.run("noisy").hosts()["noisy"]
-    assert (one["state"], one["stdout"], one["stderr"]) == ("ok", "/opt\n", "oh\n")
+    result = cli.run("noisy").hosts()["noisy"]
+    assert (result["state"], result["stdout"], result["stderr"]) == ("ok", "/opt\n", "oh\n")
 
 
 @pytest.mark.parametrize(
@@ -148,18 +148,18 @@ def test_how_a_command_ends(
 ) -> None:
     cli.command(f"#!/usr/bin/env bash\n{script}\n")
     done = cli.run("web01")
-    one = done.hosts()["web01"]
-    assert (one["state"], one["status"], one["reason"]) == (state, status, reason)
+    result = done.hosts()["web01"]
+    assert (result["state"], result["status"], result["reason"]) == (state, status, reason)
     assert done.status == (0 if state == "ok" else 1)
     assert cli.rig.machines["web01"].leftovers() == []
 
 
 def test_bytes_arrive_intact(cli: Cli) -> None:
     cli.command("head -c 70000 /dev/urandom | tee /opt/sent; printf '\\r\\036x\\n\\377' >&2\n")
-    one = cli.run("web01").hosts()["web01"]
+    result = cli.run("web01").hosts()["web01"]
     sent = (cli.rig.machines["web01"].root / "opt" / "sent").read_bytes()
-    assert base64.b64decode(one["stdout_base64"]) == sent
-    assert base64.b64decode(one["stderr_base64"]) == b"\r\x1ex\n\xff"
+    assert base64.b64decode(result["stdout_base64"]) == sent
+    assert base64.b64decode(result["stderr_base64"]) == b"\r\x1ex\n\xff"
     text = cli.fleet("run", *cli.on("web01"), "demo", "do").stdout
     sent = (cli.rig.machines["web01"].root / "opt" / "sent").read_bytes()
     whole = sent if sent.endswith(b"\n") else sent + b"\n"

@@ -52,7 +52,7 @@ def test_check_reports_differences(there: Cli) -> None:
     given = (*there.on("web[01-03],down"), "--format", "json")
     done = there.fleet("check", *given, "--installed", "/opt/acme/core/cli", "demo", "do")
     assert done.status == 4
-    assert {name: (one["state"], one["reason"]) for name, one in done.hosts().items()} == {
+    assert {name: (result["state"], result["reason"]) for name, result in done.hosts().items()} == {
         "web01": ("ok", None),
         "web02": ("failed", "differs from the local files: extra.txt, main.sh"),
         "web03": ("failed", "there is no /opt/acme/core/cli"),

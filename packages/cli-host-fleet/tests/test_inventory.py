@@ -209,8 +209,8 @@ def test_settings_of_ansible_that_have_no_effect(cli: Cli) -> None:
         "ansible_password, ansible_ssh_common_args, ansible_ssh_private_key_file and 1 more; "
         "set the connection in ssh_config, and the command's user with --become-user\n"
     )
-    one = cli.fleet("hosts", "--on", "app2", "--inventory", str(file))
-    assert "ignored: ansible_connection; " in one.stderr
+    shown = cli.fleet("hosts", "--on", "app2", "--inventory", str(file))
+    assert "ignored: ansible_connection; " in shown.stderr
 
 
 def test_who_logs_in(cli: Cli) -> None:

@@ -33,8 +33,8 @@ def _gone(cli: Cli, mark: str) -> Callable[[], bool]:
     """Return a function that checks that a run left no process and no directory on a host."""
 
     def look() -> bool:
-        left = [one for machine in cli.rig.machines.values() for one in machine.leftovers()]
-        return not rigs.running(mark) and not left
+        left = [machine.leftovers() for machine in cli.rig.machines.values()]
+        return not rigs.running(mark) and not any(left)
 
     return look
 
@@ -62,7 +62,8 @@ def test_a_timeout_leaves_nothing(cli: Cli, mark: str) -> None:
     """
     running = []
     for number, become in ((1, ()), (3, ("--become",))):
-        stubborn, polite = (one.format(f"{mark}{number}") for one in (_STUBBORN, _POLITE))
+        stubborn = _STUBBORN.format(f"{mark}{number}")
+        polite = _POLITE.format(f"{mark}{number}")
         words = ["demo", f"do{number}"]
         cli.command(
             f"if [[ $HOSTNAME == web0{number} ]]; then {stubborn}else {polite}fi\n", " ".join(words)
@@ -75,7 +76,7 @@ def test_a_timeout_leaves_nothing(cli: Cli, mark: str) -> None:
         done = Done(process.returncode, printed, said.decode())
         _check_gone(cli, f"{mark}{number}", printed)
         assert (done.status, done.states()) == (4, dict.fromkeys(hosts, "timeout"))
-        assert [one["stdout"] for one in done.hosts().values()] == ["up\n", "up\n"]
+        assert done.outputs() == ["up\n", "up\n"]
 
 
 def test_ctrl_c_leaves_nothing(cli: Cli, mark: str) -> None:
@@ -223,7 +224,7 @@ def test_a_process_that_keeps_writing_does_not_hold_up_the_end(
     ending = "[[ $HOSTNAME == web01 ]] && exit 3; sleep 100"
     cli.command(stream + _WRITES_ON.format(pace, mark, ending))
     hosts = cli.run("web[01-02]", "--timeout", "6", "--keep-connections", "0").hosts()
-    assert {name: (one["state"], one["status"]) for name, one in hosts.items()} == {
+    assert {name: (result["state"], result["status"]) for name, result in hosts.items()} == {
         "web01": ("failed", 3),
         "web02": ("timeout", None),
     }

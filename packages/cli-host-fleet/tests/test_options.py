@@ -75,7 +75,7 @@ def test_stdin_of_each_command(cli: Cli) -> None:
     cli.command("cat\n")
     (cli.root / "in").write_bytes(b"a\0b\n")
     done = cli.run("web[01-02]", "--stdin", str(cli.root / "in"))
-    assert [one["stdout"] for one in done.hosts().values()] == ["a\0b\n"] * 2
+    assert done.outputs() == ["a\0b\n"] * 2
     ours = cli.fleet(
         "run", *cli.on("web01"), "--stdin", "-", "--format", "json", "demo", "do", stdin=b"piped"
     )
@@ -84,17 +84,17 @@ def test_stdin_of_each_command(cli: Cli) -> None:
 
 def test_another_system(cli: Cli) -> None:
     cli.command("true\n", os=["mac"])
-    one = cli.run("web01").hosts()["web01"]
-    assert (one["state"], one["reason"]) == ("refused", "runs on mac only; this is linux")
+    result = cli.run("web01").hosts()["web01"]
+    assert (result["state"], result["reason"]) == ("refused", "runs on mac only; this is linux")
 
 
 def test_what_a_command_requires_is_checked_on_the_host(cli: Cli) -> None:
     lacking = ["bash>=3", "nothere>=1", {"program": "cat", "version": ">99", "hint": "ask Ada"}]
     cli.command("echo ran\n", requires=lacking)
-    one = cli.run("web01").hosts()["web01"]
-    assert one["state"] == "refused"
-    assert one["reason"].startswith("needs nothere>=1 (not on PATH), cat>99 (")
-    assert one["reason"].endswith("; ask Ada")
+    result = cli.run("web01").hosts()["web01"]
+    assert result["state"] == "refused"
+    assert result["reason"].startswith("needs nothere>=1 (not on PATH), cat>99 (")
+    assert result["reason"].endswith("; ask Ada")
     cli.command("echo ran\n", requires=["bash>=3,<99", "cat"])
     assert cli.run("web01").hosts()["web01"]["stdout"] == "ran\n"
 
@@ -104,7 +104,7 @@ def test_secrets_are_resolved_once_and_here(cli: Cli) -> None:
     give = f"run:sh -c 'echo x >>{asked}; echo hidden'"
     cli.command('echo "$TOKEN"\n', secrets={"TOKEN": give})
     done = cli.run("web[01-02]")
-    assert [one["stdout"] for one in done.hosts().values()] == ["hidden\n"] * 2
+    assert done.outputs() == ["hidden\n"] * 2
     assert asked.read_text() == "x\n"
 
 
@@ -122,7 +122,7 @@ def test_references_in_env_files_are_resolved_once_and_here(cli: Cli) -> None:
     (folder / "pin.txt").write_text("1234\n")
     done = cli.run("web[01-02]")
     shown = "hidden there envs https://there command.json\nmain.sh\n"
-    assert [one["stdout"] for one in done.hosts().values()] == [shown] * 2
+    assert done.outputs() == [shown] * 2
     assert asked.read_text() == "x\n"
     cli.command("echo ran\n", env_files=["none:x"])
     done = cli.run("web[01-02]")

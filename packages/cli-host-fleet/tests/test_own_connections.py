@@ -92,8 +92,8 @@ def test_a_connection_whose_key_nobody_compared_is_not_used(
 ) -> None:
     """The user's connection is not used either if --keep-connections is given."""
     own.open("web01")
-    one = own.run(_NOTHING_HERE, "ControlPersist 60", *settings, given=given)
-    assert (one["state"], one["stdout"]) == ("unreachable", "")
+    result = own.run(_NOTHING_HERE, "ControlPersist 60", *settings, given=given)
+    assert (result["state"], result["stdout"]) == ("unreachable", "")
 
 
 def test_a_timeout_leaves_the_connection_of_the_user(cli: Cli, own: Own) -> None:

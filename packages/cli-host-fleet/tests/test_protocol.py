@@ -77,9 +77,9 @@ def test_reports_are_found_in_text_wherever_they_are_cut(text: bytes, kept: byte
     whole = b"banner\n" + MARK + text + _STATUS
     for cut in range(len(whole)):
         reports = Reports(_NONCE, 1)
-        first, one = reports.feed(whole[:cut])
-        second, other = reports.feed(whole[cut:])
-        assert (first + second + reports.rest(), one + other) == (kept, ["status 3"])
+        first, early = reports.feed(whole[:cut])
+        second, late = reports.feed(whole[cut:])
+        assert (first + second + reports.rest(), early + late) == (kept, ["status 3"])
         assert reports.noise == b"banner\n"
 
 

@@ -56,22 +56,25 @@ def test_a_rolling_run_stops_at_the_first_batch_that_fails(cli: Cli) -> None:
 def test_no_two_of_a_rolling_run_at_once(cli: Cli) -> None:
     cli.command("date +%s%N; sleep 0.2; date +%s%N\n")
     done = cli.run("web[01-03]", "--serial", "1")
-    spans = sorted(tuple(map(int, one["stdout"].split())) for one in done.hosts().values())
+    spans = sorted(tuple(map(int, result["stdout"].split())) for result in done.hosts().values())
     assert all(first[1] < second[0] for first, second in itertools.pairwise(spans))
 
 
 def test_forks_are_a_limit(cli: Cli) -> None:
     cli.command("date +%s%N; sleep 0.2; date +%s%N\n")
     done = cli.run("web[01-04]", "--forks", "2")
-    spans = [tuple(map(int, one["stdout"].split())) for one in done.hosts().values()]
+    spans = [tuple(map(int, result["stdout"].split())) for result in done.hosts().values()]
     for start, _ in spans:
-        assert sum(one[0] <= start < one[1] for one in spans) <= 2
+        assert sum(begin <= start < end for begin, end in spans) <= 2
 
 
 def test_only_what_was_out_of_reach_is_tried_again(cli: Cli) -> None:
     cli.command("echo x >>/opt/tries; exit 1\n")
     done = cli.run("web01,down", "--retries", "2")
-    assert {name: one["attempts"] for name, one in done.hosts().items()} == {"web01": 1, "down": 3}
+    assert {name: result["attempts"] for name, result in done.hosts().items()} == {
+        "web01": 1,
+        "down": 3,
+    }
     tries = cli.rig.machines["web01"].root / "opt" / "tries"
     assert tries.read_text() == "x\n"
     tries.unlink()

@@ -32,9 +32,9 @@ def test_json_has_an_object_for_each_host(cli: Cli) -> None:
     done = cli.run("web[01-02]")
     assert (done.status, done.stderr) == (0, "")
     assert set(done.hosts()) == {"web01", "web02"}
-    one = done.hosts()["web01"]
-    assert 0 < one.pop("seconds") < 300
-    assert one == {
+    result = done.hosts()["web01"]
+    assert 0 < result.pop("seconds") < 300
+    assert result == {
         "host": "web01",
         "state": "ok",
         "status": 0,

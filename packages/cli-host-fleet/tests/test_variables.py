@@ -150,9 +150,9 @@ def test_core_lib_is_loaded_and_leaves_no_trace(cli: Cli) -> None:
         'log_info hi\necho "$LIB_DIR" "${BASH_ENV-none}" "${CLI_HOST_INIT-none}" "$0"\n'
         "get_config_field name\n[[ -d $LIB_DIR ]]\n"
     )
-    one = cli.run("web01").hosts()["web01"]
-    assert one["state"] == "ok", one
-    library, none, nothing, script = one["stdout"].splitlines()[0].split()
+    result = cli.run("web01").hosts()["web01"]
+    assert result["state"] == "ok", result
+    library, none, nothing, script = result["stdout"].splitlines()[0].split()
     assert library == script.replace("/commands/demo/do/main.sh", "/core/lib")
     assert (none, nothing) == ("none", "none")
-    assert "[INFO]" in one["stderr"]
+    assert "[INFO]" in result["stderr"]
