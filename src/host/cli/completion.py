@@ -12,9 +12,9 @@ from host.errors import HostError, UsageError
 from host.run.catalog import RESERVED_WORDS, SELF, Catalog
 from host.run.definition import is_reference
 from host.run.files import join
-from host.run.plan import takes_option
 from host.run.record import Record
 from host.run.text import printable
+from host.run.words import takes_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from host.run.environment import SourceReader, layers_of
 from host.run.layers import Layers
 from host.run.programs import exec_of
 from host.run.record import Record
-from host.run.words import asks_help
+from host.run.words import asks_help, takes_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -383,11 +383,6 @@ def find_named(words: "Sequence[str]", catalog: "Catalog") -> "tuple[Match, Sequ
     if not arguments or (match.has_no_entrypoint and takes_option(arguments)):
         match = catalog.default(match)
     return catalog.follow(match), arguments
-
-
-def takes_option(arguments: "Sequence[str]") -> bool:
-    """Return whether the first word after a category is an option, but no request for help."""
-    return bool(arguments) and arguments[0].startswith("-") and not asks_help(arguments[:1])
 
 
 def _names_run(match: "Match", definition: "Definition", arguments: "Sequence[str]") -> bool:

@@ -27,3 +27,8 @@ def is_digits(text: str) -> bool:
 def asks_help(args: "Sequence[str]") -> bool:
     """Return whether a command's only argument is `--help` or `-h`."""
     return len(args) == 1 and args[0] in ("--help", "-h")
+
+
+def takes_option(arguments: "Sequence[str]") -> bool:
+    """Return whether the first word after a category is an option, but no request for help."""
+    return bool(arguments) and arguments[0].startswith("-") and not asks_help(arguments[:1])

@@ -1,0 +1,76 @@
+"""Execute a planned run: take its steps, ask the user if necessary, and become the command."""
+
+from host.run import process
+from host.run.environment import REPORT
+from host.run.plan import Questions, Run
+from host.run.process import Exec
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from host.run.argument_parser import MissingArgumentsError
+    from host.run.definition import Definition
+    from host.run.messages import Messages
+
+
+class UserQuestions(Questions):
+    """Asks the user on the terminal, unless `may_ask` is false."""
+
+    def __init__(self, *, may_ask: bool, assume_yes: bool) -> None:
+        self.may_ask = may_ask
+        self.assume_yes = assume_yes
+
+    def trust(self, run: Run, words: tuple[str, ...], definition: "Definition") -> None:
+        from host.cli.ask_trust import ask_trust
+
+        if definition.project is not None:
+            written = definition.written
+            ask_trust(words, definition.project, written, run.program, may_ask=self.may_ask)
+
+    def arguments(
+        self, run: Run, missing: "MissingArgumentsError"
+    ) -> "tuple[Sequence[str], Mapping[str, str]]":
+        from host.cli.prompt import ask_missing
+
+        return ask_missing(missing, run.definition, run.arguments, run.caller, may_ask=self.may_ask)
+
+
+def execute(run: Run, messages: "Messages") -> int:
+    """Become the command of a run, or wait for it if a file or plugin asks for more than a run.
+
+    Raises HostError if the command must not run, or if the system refuses to start it.
+    """
+    replacement = make_ready(run, messages)
+    messages.debug(f"starting {replacement.path}")
+    if run.is_supervised:
+        from host.supervised.start import demands_of, start_supervised
+
+        demands = demands_of(run)
+        if demands is not None:
+            return start_supervised(run, demands, replacement, messages)
+    raise process.execute(replacement)  # returns only if the system refuses
+
+
+def make_ready(run: Run, messages: "Messages") -> Exec:
+    """Take all steps of a run and ask for confirmation; return the process to execute."""
+    for step in run.steps:
+        step()
+    if messages.debugging:
+        for line in run.layers.ignored():
+            messages.debug(line)
+    descriptor = run.caller.get(REPORT)
+    if descriptor is not None:
+        from host.run.report import report_variables
+
+        report_variables(run.layers, descriptor)
+    replacement = run.process()
+    if run.question and not run.questions.assume_yes:
+        from host.run.questions import confirm
+
+        confirm(run.question, run.program, run.words, may_ask=run.questions.may_ask)
+    if run.definition.shell:
+        from host.run.shell_file import make_shell_file
+
+        make_shell_file(run.shell_file)
+    return replacement
