@@ -28,7 +28,8 @@ from terminal import COLUMNS, TerminalSession
 HERE = Path(__file__).parent
 _HOME = "/home/babbage"
 _LAST_PIECE = 1 << 17  # bytes that a download reads at once
-_PATIENCE = 60.0  # seconds that the server of a download waits
+# Seconds before the last piece of a download is sent, and seconds to wait for the bar.
+_ATTEMPTS = ((0.3, 15.0), (4.0, 30.0), (12.0, 60.0))
 _PROMPT = "\033[1m$\033[0m "
 _BAR = re.compile(r"\r(Postman:  50%\|)[^|\r]*(\| \S+ )\[[^\r]*\]")
 # The README badges are local files, so that a page loads nothing from other servers.
@@ -281,29 +282,22 @@ class _Desk:
         """Run command lines; return each after a prompt, followed by its output."""
         return "\n".join(f"{_PROMPT}{line}\n{self._run(line)}" for line in lines)
 
-    def _run(self, line: str, until: re.Pattern[str] | None = None) -> str:
-        """Run a command on a terminal; return its output until it ends or matches `until`."""
+    def _run(self, line: str) -> str:
+        """Run a command on a terminal and return its output."""
         session = TerminalSession(self.home, self.environ, ("-c", line))
-        shown = session.read(until.search if until else lambda _: None)
+        shown = session.read(lambda _: None)
         session.end()
         return shown
 
     def _download(self) -> str:
         """Return the output of a download whose server sends only half of the file."""
         line = "acme setup postman"
-        with _half_served() as port:
-            variables = (
-                f"POSTMAN_DOWNLOAD_URL=http://127.0.0.1:{port}/postman.tar.gz",
-                f"POSTMAN_INSTALL_DIR={self.home}/postman",
-                f"POSTMAN_BIN_DIR={self.home}/.local/bin",
-                f"POSTMAN_DESKTOP_FILE={self.home}/postman.desktop",
-            )
-            shown = self._run(f"{' '.join(variables)} {line}", _BAR)
+        shown = self._half_downloaded(line)
         tool = json.loads((self.root / "commands/setup/postman/command.json").read_text())
         text = re.sub(r"http://127\S+", tool["envs"]["POSTMAN_DOWNLOAD_URL"], shown.split("\r")[0])
         bar_shown = _BAR.search(shown)
         if bar_shown is None:
-            raise AssertionError(shown)
+            raise AssertionError(f"no bar: {shown!r}")
         label, progress = bar_shown.groups()
 
         # The measured rate varies in width, which would change the length of the bar.
@@ -312,10 +306,34 @@ class _Desk:
         bar = "█" * (room // 2) + "▌" * (room % 2)
         return f"{_PROMPT}{line}\n{text}{label}{bar:<{room}}{behind}\n"
 
+    def _half_downloaded(self, line: str) -> str:
+        """Return the output of a download up to the bar at 50 %.
+
+        The program draws the bar at intervals, so on a busy machine the last piece can be too early
+        for a drawing. Then the next attempt gives the program more time.
+        """
+        for pause, patience in _ATTEMPTS:
+            with _half_served(pause) as port:
+                variables = (
+                    f"POSTMAN_DOWNLOAD_URL=http://127.0.0.1:{port}/postman.tar.gz",
+                    f"POSTMAN_INSTALL_DIR={self.home}/postman",
+                    f"POSTMAN_BIN_DIR={self.home}/.local/bin",
+                    f"POSTMAN_DESKTOP_FILE={self.home}/postman.desktop",
+                )
+                command = f"{' '.join(variables)} {line}"
+                session = TerminalSession(self.home, self.environ, ("-c", command))
+                try:
+                    return session.read(_BAR.search, patience)
+                except TimeoutError:
+                    continue
+                finally:
+                    session.end()
+        raise AssertionError("the bar was not drawn at 50 %")
+
 
 @contextmanager
-def _half_served(size: int = 24 << 20) -> Iterator[int]:
-    """Serve half of a file and then nothing; yield the port."""
+def _half_served(pause: float, size: int = 24 << 20) -> Iterator[int]:
+    """Serve half of a file, whose last piece follows after a pause; yield the port."""
     done = threading.Event()
 
     class Half(http.server.BaseHTTPRequestHandler):
@@ -325,10 +343,10 @@ def _half_served(size: int = 24 << 20) -> Iterator[int]:
             self.end_headers()
             self.wfile.write(bytes(size // 2 - _LAST_PIECE))
             self.wfile.flush()
-            time.sleep(0.3)  # the program redraws the bar only at intervals
+            time.sleep(pause)  # the program redraws the bar only at intervals
             self.wfile.write(bytes(_LAST_PIECE))
             self.wfile.flush()
-            done.wait(_PATIENCE)
+            done.wait()
 
         def log_message(self, *_: object) -> None:
             pass

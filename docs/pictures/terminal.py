@@ -46,14 +46,18 @@ class TerminalSession:
         os.write(self._terminal, keys.encode())
         return self.read(lambda shown: shown.endswith(end))
 
-    def read(self, ends: Callable[[str], object]) -> str:
-        """Return what the terminal shows until a condition holds or the program ends."""
+    def read(self, ends: Callable[[str], object], patience: float = _PATIENCE) -> str:
+        """Return what the terminal shows until a condition holds or the program ends.
+
+        Raises TimeoutError after `patience` seconds.
+        """
         shown = b""
         text = ""
-        until = time.monotonic() + _PATIENCE
+        until = time.monotonic() + patience
         while not ends(text):
-            if not select.select([self._terminal], [], [], until - time.monotonic())[0]:
-                raise AssertionError(f"{shown!r}")
+            left = max(0.0, until - time.monotonic())
+            if not select.select([self._terminal], [], [], left)[0]:
+                raise TimeoutError(f"{shown!r}")
             try:
                 chunk = os.read(self._terminal, 65536)
             except OSError:  # Linux raises EIO when the program has ended

@@ -31,6 +31,7 @@ def progress_bar(
         unit="iB",
         unit_scale=True,
         unit_divisor=1024,
+        miniters=1,  # by default, a download that becomes slow is not drawn for up to 10 seconds
     ) as bar:
 
         def update(done: int, total: int | None, trouble: str) -> None:
