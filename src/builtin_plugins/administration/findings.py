@@ -47,5 +47,5 @@ def grouped(rows: Iterable[tuple[str, str, Finding]], terminal: Terminal) -> Ite
 
 def counted(findings: Iterable[Finding]) -> str:
     """Return the number of findings of each kind: `2 errors, 1 hint`."""
-    kinds = sorted(Counter(one.kind for one in findings).items())
+    kinds = sorted(Counter(finding.kind for finding in findings).items())
     return ", ".join(f"{n} fixed" if kind == "fixed" else plural(n, kind) for kind, n in kinds)

@@ -60,6 +60,6 @@ def _shadowed(node: FolderNode | None, words: list[str], path: str) -> Iterator[
             node = node and node.enter(word)
         winner = node and node.command()
         if winner and winner.entrypoint and winner.file != path:
-            own = os.path.join(winner.directory, winner.entrypoint)
-            text = f"{own} defines the same command and runs instead"
+            file = os.path.join(winner.directory, winner.entrypoint)
+            text = f"{file} defines the same command and runs instead"
             yield Finding("shadowed", Problem(path, text, "rename one of the two files"))

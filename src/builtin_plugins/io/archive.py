@@ -236,7 +236,7 @@ def _clean(name: str) -> str:
     longest = max((len(os.fsencode(part)) for part in parts), default=0)
     if longest > _NAME_BYTES or len(os.fsencode(path)) > _PATH_BYTES:
         raise _refusal(name, "has a name that is too long")
-    if any(ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 for one in name):
+    if any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in name):
         raise _refusal(name, "has control characters in its name")
     return path
 

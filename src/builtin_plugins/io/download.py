@@ -118,10 +118,10 @@ def _attempt(
     if total is not None and received != total:
         raise _TemporaryError(f"the connection closed after {received} of {total} bytes")
     progress(received, total, "")
-    found = checksum.hexdigest()
-    if sha256.lower() not in ("", found):
-        raise OperationError(f"the SHA-256 is {found}, expected {sha256}")
-    return found
+    digest = checksum.hexdigest()
+    if sha256.lower() not in ("", digest):
+        raise OperationError(f"the SHA-256 is {digest}, expected {sha256}")
+    return digest
 
 
 def _respond(session: requests.Session, address: str) -> requests.Response:

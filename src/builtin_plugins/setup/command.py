@@ -61,6 +61,6 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("-h", "--help", action="store_true")
     for names in (("-u", "--upgrade"), ("--uninstall",)), (("-v", "--verbose"), ("-q", "--quiet")):
         group = parser.add_mutually_exclusive_group()
-        for one in names:
-            group.add_argument(*one, action="store_true")
+        for spellings in names:
+            group.add_argument(*spellings, action="store_true")
     return parser.parse_args(arguments)

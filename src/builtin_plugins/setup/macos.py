@@ -40,17 +40,17 @@ def install(settings: ToolSettings, messages: Messages) -> str:
 
 def uninstall(settings: ToolSettings, _: Messages) -> bool:
     """Uninstall the cask, but keep user data (no --zap); return whether the cask was installed."""
-    there = bool(installed_as(settings))
-    if there:
+    is_installed = bool(installed_as(settings))
+    if is_installed:
         _run_brew("uninstall", settings)
     if _is_own(_command_path(settings)):
         os.unlink(_command_path(settings))
-    return there
+    return is_installed
 
 
 def _find_brew(environ: Mapping[str, str]) -> str:
     """Return the path of brew, or "" if it is not found."""
-    return next(filter(None, (find_program(one, environ) for one in _BREWS)), "")
+    return next(filter(None, (find_program(brew, environ) for brew in _BREWS)), "")
 
 
 def _run_brew(action: str, settings: ToolSettings) -> None:
@@ -73,8 +73,10 @@ def _provide_command(settings: ToolSettings, messages: Messages) -> None:
         return
     homes = ("/", settings.environ.get("HOME", "/"))
     inside = f"Applications/{name}.app/Contents/MacOS/{name}"
-    programs = [os.path.join(one, inside) for one in homes]
-    program = next((one for one in programs if os.access(one, os.X_OK)), "")
+    programs = [os.path.join(home, inside) for home in homes]
+    program = next(
+        (program_path for program_path in programs if os.access(program_path, os.X_OK)), ""
+    )
     if not program:
         messages.warn(f"{name}.app was not found, so no command was created for it")
         return

@@ -53,17 +53,17 @@ def _check_editor(editor: str, path: str, environ: Mapping[str, str]) -> None:
 def _file(session: Session, words: tuple[str, ...], *, definition: bool) -> str:
     """Return the file to open; for an invalid definition, the file that contains it."""
     try:
-        found = find_whole(session, words)
+        match = find_whole(session, words)
     except DefinitionError as wrong:
         session.messages.warn(wrong.problem)
         return wrong.problem.path
-    chosen = found.definition
+    chosen = match.definition
     file = chosen.file if chosen else ""
     has_script = chosen is not None and chosen.entrypoint != "" and not chosen.in_python
-    if found.kind == "command" and chosen and has_script and not definition:
+    if match.kind == "command" and chosen and has_script and not definition:
         return os.path.join(chosen.directory, chosen.entrypoint)
-    if found.kind == "category":
-        files = (os.path.join(one, "category.json") for one in found.directories)
+    if match.kind == "category":
+        files = (os.path.join(directory, "category.json") for directory in match.directories)
         file = file or next(filter(os.path.isfile, files), "")
     if not file:
         raise OperationError(f"{' '.join(words)} has no file that can be edited")

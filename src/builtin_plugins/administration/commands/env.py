@@ -96,5 +96,5 @@ def _text(rows: list[dict[str, Any]], root: str, terminal: Terminal) -> str:
         label = terminal.styled(name, "name") + " " * (names - width_of(name))
         lines.append(f"{label}  {value_text(row)}")
         behind = f"{' ' * names}    shadows "
-        lines += [f"{behind}{value_text(one)}" for one in row["shadows"]]
+        lines += [f"{behind}{value_text(shadow)}" for shadow in row["shadows"]]
     return "".join(f"{line}\n" for line in lines)

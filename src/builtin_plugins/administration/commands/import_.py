@@ -118,11 +118,11 @@ def _base(
         undo.callback(discard, str(path / MANIFEST))
         write_file(str(path / MANIFEST), _json({"name": plugin, "scripts": {}}))
     entry = effective_registry(plugins_dir).entries.get(plugin, Entry(plugin, "local"))
-    found = read_plugin(str(path), entry)
-    if found.scripts is None:
+    directory_plugin = read_plugin(str(path), entry)
+    if directory_plugin.scripts is None:
         what = f"{path}: this plugin does not accept scripts as commands"
         raise OperationError(what, f'to accept scripts, add "scripts": {{}} to {MANIFEST}')
-    return Path(found.tree), root
+    return Path(directory_plugin.tree), root
 
 
 def _scripts(
@@ -228,18 +228,18 @@ def _synchronize(
         write_file(str(folder / "category.json"), category)
     kept: list[str] = []  # former scripts under hidden names, for the undo
     for path in sorted({*scripts, *folder.rglob("*.sh")}):
-        wanted = scripts.get(path)
+        content = scripts.get(path)
         now = path.read_text(errors="replace") if path.exists() else None
-        if now not in (None, wanted) and not _is_as_written(now or "", file):
-            if wanted is not None:
+        if now not in (None, content) and not _is_as_written(now or "", file):
+            if content is not None:
                 session.messages.warn(f"{path}: kept, because it was changed by hand")
-        elif wanted is None:
+        elif content is None:
             # The undo renames the script, because a full disk could prevent that it is written.
             former = f"{temporary(str(path))}.former"
             os.rename(path, former)
             undo.callback(os.rename, former, path)
             kept.append(former)
-        elif now != wanted:
+        elif now != content:
             make_directory(str(path.parent), undo=undo)
             if now is None:
                 undo.callback(discard, str(path))
@@ -249,7 +249,7 @@ def _synchronize(
                 os.link(path, former)
                 undo.callback(os.rename, former, path)
                 kept.append(former)
-            write_file(str(path), wanted, 0o755)
+            write_file(str(path), content, 0o755)
     for former in kept:
         discard(former)
         with suppress(OSError):  # the directory of a removed script may be empty

@@ -41,11 +41,11 @@ def info(session: Session, format: str) -> None:
         for project in installation.around()[0][:1]:
             paths["project"] = project.root
         inside = contents(Catalog(lock), (), deep=True)
-        plugins = {one.plugin for one in lock.trees if one.plugin}
-        others = [one for one in lock.plugins.values() if not one.ours]
+        plugins = {tree.plugin for tree in lock.trees if tree.plugin}
+        others = [plugin for plugin in lock.plugins.values() if not plugin.ours]
         plugins |= {one.distribution if one.reference else one.name for one in others}
-        found = {"categories": inside.categories, "commands": inside.commands, "plugins": plugins}
-        counts = {name: len(those) for name, those in found.items()}
+        counted = {"categories": inside.categories, "commands": inside.commands, "plugins": plugins}
+        counts = {name: len(those) for name, those in counted.items()}
     if format == "json":
         session.show_json({**facts, "paths": paths, "counts": counts or None})
     else:

@@ -17,7 +17,7 @@ from host.cli.session import Session
 )
 def list_(session: Session, words: tuple[str, ...], all: bool, format: str) -> None:
     """List all commands, or those in the category WORDS."""
-    found = find_whole(session, words)
-    if found.kind == "command" and not found.has_below:
-        raise UsageError(f"{' '.join(found.words)} is a command", "name a category, or omit WORDS")
-    session.show(listing_text(session, found, format, everything=all, deep=True))
+    match = find_whole(session, words)
+    if match.kind == "command" and not match.has_below:
+        raise UsageError(f"{' '.join(match.words)} is a command", "name a category, or omit WORDS")
+    session.show(listing_text(session, match, format, everything=all, deep=True))

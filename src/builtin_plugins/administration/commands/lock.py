@@ -16,7 +16,7 @@ def lock(session: Session) -> None:
     """
     session.refresh_lock()
     paths, key = session.installation.locks, session.installation.key
-    written = next((one for one in paths if read_lock([one], key)), None)
+    written = next((path for path in paths if read_lock([path], key)), None)
     session.show_lines(
         written or "the lock was not written, because no directory for it is writable"
     )

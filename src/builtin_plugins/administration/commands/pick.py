@@ -48,9 +48,9 @@ def pick(session: Session, words: tuple[str, ...], print: bool) -> int:
     if not session.can_ask:
         why = "there is no terminal to ask on" if session.may_ask else FORBIDDEN
         raise OperationError(f"nothing can be picked, because {why}")
-    found = find_whole(session, words)
-    if found.kind == "command":
-        chosen: Command | None = command_of(found)
+    match = find_whole(session, words)
+    if match.kind == "command":
+        chosen: Command | None = command_of(match)
     else:
         commands = session.listed(words, deep=True).commands
         if not commands:

@@ -18,16 +18,16 @@ def search(session: Session, text: tuple[str, ...], all: bool, format: str) -> N
 
     A command must contain every word of TEXT; case is ignored.
     """
-    wanted = [word.casefold() for word in text]
+    texts = [word.casefold() for word in text]
     inside = session.listed((), deep=True, everything=all)
-    commands = tuple(one for one in inside.commands if _has(one, wanted))
+    commands = tuple(command for command in inside.commands if _has(command, texts))
     if not commands:
         what = f"no command matches {' '.join(text)}"
         raise OperationError(what, f"see: {session.program} self list")
     holding = {one.words[:count] for one in commands for count in range(1, len(one.words))}
-    categories = tuple(one for one in inside.categories if one.words in holding)
-    found = inside.replaced(categories=categories, commands=commands)
-    session.show(rendered(session, session.find(()), found, format, deep=True))
+    categories = tuple(category for category in inside.categories if category.words in holding)
+    matching = inside.replaced(categories=categories, commands=commands)
+    session.show(rendered(session, session.find(()), matching, format, deep=True))
 
 
 def _has(command: Command, wanted: list[str]) -> bool:

@@ -59,10 +59,10 @@ def sync(session: Session, yes: bool, timeout: float) -> None:
             if not os.path.lexists(local_path(plugins_dir)):
                 prepare_git(root)
         renew(root, tx.messages.warn)
-    there = session_of(session, root, session.program)
-    plugins_dir = there.installation.plugins_dir
-    wanted = read_registry(plugins_dir, registry_path(plugins_dir))
-    install_missing(there, wanted, dry_run=False, yes=yes or is_git, timeout=timeout)
+    synced = session_of(session, root, session.program)
+    plugins_dir = synced.installation.plugins_dir
+    registry = read_registry(plugins_dir, registry_path(plugins_dir))
+    install_missing(synced, registry, dry_run=False, yes=yes or is_git, timeout=timeout)
     for name, found in _plugins(plugins_dir).items():
         former = before.get(name, found)
         if former.entry.version_dir != found.entry.version_dir:
@@ -93,7 +93,7 @@ def _to_newest(tx: Transaction, yes: bool) -> None:
         installations = (session.installation, staged.installation)
     except HostError as error:  # the commit's cli.json is invalid
         raise type(error)(relocated(error.problem, tx.files, address)) from None
-    trees = [CommandTree(one.commands_dir, scripts={}) for one in installations]
+    trees = [CommandTree(installation.commands_dir, scripts={}) for installation in installations]
     before, after = (read_commands(tree)[0] for tree in trees)
     title = f"{session.program}: {old[:12]} → {new[:12]}"
     session.show_lines(

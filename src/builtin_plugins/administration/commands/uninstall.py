@@ -53,7 +53,10 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
         f"  all other files in {root}",
         *(f"  {path}: a record of runs{how_to_remove}" for path in recorded),
         f"  {sys.prefix}: the Python environment; remove it if nothing else uses it",
-        *(f"  {one}: another installation, which uses this environment" for one in siblings),
+        *(
+            f"  {sibling}: another installation, which uses this environment"
+            for sibling in siblings
+        ),
     )
     ask_to_continue(session, f"Uninstall {program}?", yes, "nothing was removed", required=True)
     for shell in completed:
@@ -82,11 +85,15 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     paths += _unchanged(layout.root)
     if purge:
         paths += _recorded(session)
-        own = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
+        directories = (installation.commands_dir, installation.plugins_dir, layout.config_dir)
         top = os.path.join(os.path.realpath(layout.root), "")
-        paths += [one for one in own if is_real_dir(one) and os.path.realpath(one).startswith(top)]
+        paths += [
+            directory
+            for directory in directories
+            if is_real_dir(directory) and os.path.realpath(directory).startswith(top)
+        ]
         if is_real_dir(layout.core_dir):
-            paths += [os.path.join(layout.core_dir, one) for one in os.listdir(layout.core_dir)]
+            paths += [os.path.join(layout.core_dir, name) for name in os.listdir(layout.core_dir)]
     paths += _links(session.environ, launchers)
     config_file = os.path.join(layout.core_dir, "cli.json")
     last = [*launchers, config_file] if config_file in paths else launchers
@@ -111,7 +118,7 @@ def _unchanged(root: str) -> Iterator[str]:
         ours = not linked and os.path.lexists(path) and file.state_in(root) != "changed"
         if ours and not os.path.samefile(path, file.original):
             yield path
-    for path in (os.path.join(root, one) for one in (HASHES, TEAM_SOURCE)):
+    for path in (os.path.join(root, name) for name in (HASHES, TEAM_SOURCE)):
         if os.path.isfile(path) and not os.path.islink(os.path.dirname(path)):
             yield path
 

@@ -28,23 +28,23 @@ def which(session: Session, words: tuple[str, ...], all: bool, format: str) -> N
         _show_category(session, category, format)
         return
     named, _ = find_command(session, words)
-    found = session.catalog.follow(named)
-    definition: Any = found.definition
-    file = check_runnable(found.words, definition)
+    match = session.catalog.follow(named)
+    definition: Any = match.definition
+    file = check_runnable(match.words, definition)
     shadows = _shadowed_by(session, named)
     row = {
         "file": file or definition.entrypoint,
         "interpreter": start_of(file, session.environ).interpreter if file else sys.executable,
         "definition": definition.file,
-        "origin": command_of(found).origin,
-        "plugin": found.plugin or None,
-        "moved_to": " ".join(found.words) if found is not named else None,
+        "origin": command_of(match).origin,
+        "plugin": match.plugin or None,
+        "moved_to": " ".join(match.words) if match is not named else None,
     }
     if format == "json":
         session.show_json(row | {"shadows": shadows})
         return
     shown = (shadows or ["nothing"]) if all else []
-    show_facts(session, [*row.items(), *(("shadows", one) for one in shown)])
+    show_facts(session, [*row.items(), *(("shadows", place) for place in shown)])
 
 
 def _shadowed_by(session: Session, match: Match) -> list[str]:

@@ -209,5 +209,9 @@ def links_on_path(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the links in ~/.local/bin and the directories on PATH, with their resolved targets."""
     usual = os.path.join(home(environ), ".local", "bin")
     directories = [usual, *filter(os.path.isabs, environ.get("PATH", "").split(":"))]
-    there = (path for one in directories for path in sorted(glob(os.path.join(escape(one), "*"))))
+    there = (
+        path
+        for directory in directories
+        for path in sorted(glob(os.path.join(escape(directory), "*")))
+    )
     return {path: os.path.realpath(path) for path in there if os.path.islink(path)}

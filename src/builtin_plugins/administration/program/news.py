@@ -50,8 +50,8 @@ def news(session: Session) -> None:
 
 def _mention(session: Session, stamp: str) -> None:
     git = Git(session.layout.root, session.environ, _OFFLINE_SECONDS)
-    found = read_regular(stamp, OperationError, 64).decode("ascii", "replace")
-    if found and not has_commit(git, found):
+    content = read_regular(stamp, OperationError, 64).decode("ascii", "replace")
+    if content and not has_commit(git, content):
         news = "your team's commands have changed; to update"
         session.messages.line(f"{session.program}: {news}: {session.program} self sync")
 

@@ -49,15 +49,15 @@ def link_on_path(launcher: str, environ: Mapping[str, str], *, usual: bool = Fal
     if is_linked:
         with suppress(OSError):
             _link_man_page(name, environ)
-    found = find_program(name, environ)
-    if found and starts_it(found):
+    started = find_program(name, environ)
+    if started and starts_it(started):
         return Start(name, "", is_linked=True)
     if is_linked:
         advice = f"to run it as {name}, put ~/.local/bin first on PATH"
         return Start(shlex.quote(link), advice, is_linked=True)
     path = shlex.quote(launcher)
     advice = to_path(launcher, environ)
-    if other := found or (os.path.lexists(link) and link):
+    if other := started or (os.path.lexists(link) and link):
         advice = f"{other} is another program; to put this one on PATH as NAME: "
         advice += f"ln -s {path} ~/.local/bin/NAME"
     return Start(path, advice, is_linked=False)

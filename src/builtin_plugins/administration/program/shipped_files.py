@@ -152,15 +152,15 @@ def own_files(root: str) -> list[ShippedFile]:
     are also left out. Raises OperationError if git fails.
     """
     tracked = _tracked(root)
-    own = (file for file in shipped_files() if file.is_own and file.relative not in tracked)
-    return [file for file in own if is_real_dir(os.path.join(root, file.relative.parent))]
+    untracked = (file for file in shipped_files() if file.is_own and file.relative not in tracked)
+    return [file for file in untracked if is_real_dir(os.path.join(root, file.relative.parent))]
 
 
 def _tracked(root: str) -> set[Path]:
     if not os.path.lexists(os.path.join(root, ".git")):
         return set()
     listed = Git(root, os.environ, _GIT_SECONDS)("ls-files", "-z", "core")
-    return {Path(os.fsdecode(one)) for one in listed.split(b"\0")}
+    return {Path(os.fsdecode(path)) for path in listed.split(b"\0")}
 
 
 def renew(root: str, warn: Callable[[str], object]) -> None:
@@ -187,7 +187,7 @@ def _write_hashes(root: str, files: Iterable[ShippedFile]) -> None:
     path = os.path.join(root, HASHES)
     if lines and is_real_dir(os.path.dirname(path)) and Path(HASHES) not in _tracked(root):
         by_path = sorted(lines | known, key=lambda one: one.split()[::-1])
-        write_file(path, "".join(f"{one}\n" for one in by_path))
+        write_file(path, "".join(f"{line}\n" for line in by_path))
 
 
 def has_damaged_hashes(root: str) -> bool:

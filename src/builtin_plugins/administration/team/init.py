@@ -163,7 +163,7 @@ def _complete(source: PluginSource, tx: Transaction, name: str) -> None:
 def prepare_git(root: str) -> None:
     """In a checkout, make git ignore this machine's files and the user's own plugins."""
     exclude = os.path.join(root, ".git", "info", "exclude")
-    lines = "".join(f"{one}\n" for one in _MORE_IGNORED)
+    lines = "".join(f"{pattern}\n" for pattern in _MORE_IGNORED)
     os.makedirs(os.path.dirname(exclude), exist_ok=True)
     atomic.write_file(exclude, shipped_files.gitignore().read_text(encoding="utf-8") + lines)
     plugins_dir = os.path.join(root, read_config(_config_file(root)).plugins_dir)
@@ -189,8 +189,8 @@ def source_of_installation(root: str, environ: Mapping[str, str]) -> str:
     """Return the address that an installation was made from, or "" if it is unknown."""
     if os.path.lexists(os.path.join(root, ".git")):
         with suppress(OperationError):
-            found = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")
-            return found.decode().strip()
+            address = Git(root, environ, 60.0)("config", "--get", "remote.origin.url")
+            return address.decode().strip()
     with suppress(OSError, ValueError):
         return Path(root, shipped_files.TEAM_SOURCE).read_text(encoding="utf-8").strip()
     return ""
@@ -202,13 +202,13 @@ def _finish(
     """Install missing plugins, link the program, set up completion and print the next steps."""
     launcher, environ = os.path.join(root, "core", name), session.environ
     ensure_launcher(launcher)
-    there = session_of(session, root, name)
-    if sync.missing_entries(there):
-        sync.plugin_sync(there, None, False, yes, timeout)
+    installed = session_of(session, root, name)
+    if sync.missing_entries(installed):
+        sync.plugin_sync(installed, None, False, yes, timeout)
     start = link_on_path(launcher, environ)
     if start.advice:
         session.messages.line(start.advice)
-    commands = plural(len(there.contents((), deep=True).commands), "command")
+    commands = plural(len(installed.contents((), deep=True).commands), "command")
     lines = [f"{root}: {name} has {commands}, from {source.entry.source}"]
     if start.is_linked and (shell := completion.uncompleted_shell(name, environ)):
         completion.install_completion(shell, name, environ)

@@ -118,9 +118,9 @@ def _complete(directory: str, settings: ToolSettings, messages: Messages) -> Non
     if problem := foreign_program(directory, _find_launcher(directory, settings)):
         name = variable(settings.tool, "DOWNLOAD_URL")
         raise OperationError(problem, f"set {name} to the archive for this machine")
-    own = os.path.join(directory, ownership.MARK)
-    make_directory(own, 0o755)
-    write_file(os.path.join(own, settings.tool), "", 0o644)
+    mark = os.path.join(directory, ownership.MARK)
+    make_directory(mark, 0o755)
+    write_file(os.path.join(mark, settings.tool), "", 0o644)
     if settings.values["ICON_URL"]:
         try:
             _fetch_icon(Path(directory, _FETCHED_ICON), settings.values["ICON_URL"])
@@ -135,13 +135,15 @@ def _launchers(settings: ToolSettings) -> tuple[str, ...]:
 
 
 def _find_launcher(directory: str, settings: ToolSettings) -> str:
-    return next((one for one in _launchers(settings) if linux.is_program(directory, one)), "")
+    return next(
+        (launcher for launcher in _launchers(settings) if linux.is_program(directory, launcher)), ""
+    )
 
 
 def _find_icon(directory: str, settings: ToolSettings) -> str:
     """Return the path of the icon in `directory`, downloaded or the archive's, or "" for none."""
     icons = (_FETCHED_ICON, settings.values["ICON"])
-    return next((one for one in icons if linux.is_file(directory, one)), "")
+    return next((icon for icon in icons if linux.is_file(directory, icon)), "")
 
 
 def _fetch_icon(icon: Path, address: str) -> None:

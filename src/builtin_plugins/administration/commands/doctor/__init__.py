@@ -42,14 +42,14 @@ def doctor(session: Session, fix: bool, format: str) -> int:
     Without --safe, the checks source settings.conf and may run plugins' Python code.
     """
     subject = Subject(session)
-    found = [*_examine(subject, fix=fix)]
+    findings = [*_examine(subject, fix=fix)]
     if format == "json":
-        session.show_json({"checks": [*_CHECKS], "findings": [*map(_row, found)]})
+        session.show_json({"checks": [*_CHECKS], "findings": [*map(_row, findings)]})
     else:
-        rows = [(one.rule, one.problem.what, one) for one in found]
-        lines = [*grouped(rows, session.terminal), *([""] if found else [])]
-        session.show("\n".join([*lines, _result(subject, found), ""]))
-    return 1 if any(one.kind == "error" for one in found) else 0
+        rows = [(finding.rule, finding.problem.what, finding) for finding in findings]
+        lines = [*grouped(rows, session.terminal), *([""] if findings else [])]
+        session.show("\n".join([*lines, _result(subject, findings), ""]))
+    return 1 if any(finding.kind == "error" for finding in findings) else 0
 
 
 def _examine(subject: Subject, *, fix: bool) -> Iterator[Finding]:
@@ -85,7 +85,7 @@ def _row(one: Finding) -> dict[str, object]:
 def _result(subject: Subject, found: list[Finding]) -> str:
     if not found:
         return f"no problems in: {', '.join(_CHECKS)}"
-    safe = any(one.kind == "error" and one.fix for one in found)
+    safe = any(finding.kind == "error" and finding.fix for finding in found)
     more = f"; to apply the safe fixes: {subject.call} self doctor --fix" if safe else ""
     return counted(found) + more
 
@@ -114,12 +114,12 @@ def on_path(subject: Subject) -> Iterator[Finding]:
     path = launcher_of(subject.layout)
     if subject.layout.default or path not in subject.launchers:
         return
-    found = find_program(subject.session.program, subject.environ)
-    if found is None:
+    started = find_program(subject.session.program, subject.environ)
+    if started is None:
         how = to_path(path, subject.environ)
         yield finding(f"{subject.session.program} is not on PATH", how, hint=True)
-    elif os.path.realpath(found) != os.path.realpath(path):
-        text = f"another {subject.session.program} comes first on PATH: {found}"
+    elif os.path.realpath(started) != os.path.realpath(path):
+        text = f"another {subject.session.program} comes first on PATH: {started}"
         how = f"call {path}, or put a link to it into a directory that comes earlier on PATH"
         yield finding(text, how, hint=True)
 

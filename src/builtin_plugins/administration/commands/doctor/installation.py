@@ -78,13 +78,13 @@ def files(subject: Subject) -> Iterator[Finding]:
         remedy = subject.wrong.remedy or f"fix {config}"
         yield finding(subject.wrong.what, remedy if os.path.lexists(config) else again)
         return
-    wanted = subject.session.installation.config.min_version
-    if wanted and (problem := version_problem(config, wanted)):
+    min_version = subject.session.installation.config.min_version
+    if min_version and (problem := version_problem(config, min_version)):
         yield Finding("", problem)
     if not os.path.isdir(subject.layout.lib_dir):
         yield finding(f"{subject.layout.lib_dir}: missing", again)
         return
-    old = [one.relative.name for one in own_files(root) if one.state_in(root) == "stale"]
+    old = [file.relative.name for file in own_files(root) if file.state_in(root) == "stale"]
     if old:
         text = f"missing or from another version of this program: {', '.join(old)}"
         fix = partial(renew, root, subject.session.messages.warn)
@@ -128,8 +128,8 @@ def _is_open(path: str) -> bool:
 
 def definitions(subject: Subject) -> Iterator[Finding]:
     """Yield the findings of `self lint`, except those of plugins, which `plugins` reports."""
-    found = with_positions(Lint(subject.session).here())
-    yield from (one for one in found if one.rule != "plugin")
+    findings = with_positions(Lint(subject.session).here())
+    yield from (finding for finding in findings if finding.rule != "plugin")
 
 
 def plugins(subject: Subject) -> Iterator[Finding]:
@@ -201,7 +201,7 @@ def leftovers(subject: Subject) -> Iterator[Finding]:
             f"{subject.call} self plugin list",
             partial(reconcile_if_free, subject.plugins_dir),
         )
-    tools = [one for one in subject.commands if one.definition.entrypoint == ENTRYPOINT]
+    tools = [command for command in subject.commands if command.definition.entrypoint == ENTRYPOINT]
     for tool in tools:
         for path in abandoned(tool_settings_of(tool, subject.environ).paths.install_dir):
             text = f"{path} is left over from an interrupted change"
@@ -212,7 +212,7 @@ def projects(subject: Subject) -> Iterator[Finding]:
     """Yield a hint for each project with untrusted commands; `definitions` checks the commands."""
     for project in subject.session.installation.around()[0]:
         root, commands = project.root, project_contents(project).commands
-        if not all(is_trusted(one.definition) for one in commands):
+        if not all(is_trusted(command.definition) for command in commands):
             text = "this project has commands that are not trusted; you are asked before one runs"
             remedy = f"{subject.session.program} self trust {shlex.quote(root)}"
             yield finding(f"{root}: {text}", remedy, hint=True)

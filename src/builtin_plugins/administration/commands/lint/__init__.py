@@ -51,7 +51,7 @@ def lint(session: Session, directory: str | None, format: str, verbose: bool) ->
     else:
         _show_text(session, findings, lint.count)
         session.show_lines(*_summaries(lint, verbose=verbose))
-    return 1 if any(one.kind == "error" for one in findings) else 0
+    return 1 if any(finding.kind == "error" for finding in findings) else 0
 
 
 def _summaries(lint: Lint, *, verbose: bool) -> Iterator[str]:
@@ -77,7 +77,7 @@ def _show_text(session: Session, findings: Sequence[Finding], count: int) -> Non
     if not findings:
         session.show_lines(f"no problems in {plural(count, 'definition')}")
     elif not session.terminal.is_interactive:
-        session.show_lines(*(str(one.problem) for one in findings))
+        session.show_lines(*(str(finding.problem) for finding in findings))
     else:
         located = [(one, one.problem) for one in findings]
         rows = [(at.path, f"{at.line}:{at.column}: {at.message}", one) for one, at in located]

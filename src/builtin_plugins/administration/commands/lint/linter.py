@@ -63,7 +63,7 @@ class Lint:
         session = self._session
         projects, wrong = session.installation.around()
         yield from self._installation(session.layout.root, session.layout.config_file)
-        yield from (Finding("definition", one) for one in wrong)
+        yield from (Finding("definition", problem) for problem in wrong)
         for project in projects:
             yield from self.tree(FolderNode(project.tree, project=project))
         catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
@@ -76,14 +76,14 @@ class Lint:
         for project in projects:
             folders = (project.root, os.path.realpath(project.commands_dir))
             roots += [f"{folder}/" for folder in folders]
-        found = contents(catalog, (), deep=True)
-        rows: list[Command | Category] = [*found.commands, *found.categories]
-        for one in rows:
+        listed = contents(catalog, (), deep=True)
+        rows: list[Command | Category] = [*listed.commands, *listed.categories]
+        for row in rows:
             winner = "the category of that name"
-            if isinstance(one, Command):
-                winner = one.definition.file or f"plugin {one.plugin}"
-            for place in one.shadows:
-                text = f"{' '.join(one.words)} is hidden by {winner}"
+            if isinstance(row, Command):
+                winner = row.definition.file or f"plugin {row.plugin}"
+            for place in row.shadows:
+                text = f"{' '.join(row.words)} is hidden by {winner}"
                 problem = Problem(place, text, "rename one of the two, or disable the plugin")
                 yield Finding("shadowed", problem, hint=place.startswith(tuple(roots)))
 
@@ -107,23 +107,23 @@ class Lint:
     def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
         config = read_config(config_file)
         self.count += 1
-        yield from (Finding("definition", one) for one in config.warnings)
+        yield from (Finding("definition", warning) for warning in config.warnings)
         commands = CommandTree(os.path.join(root, config.commands_dir), scripts={})
         yield from self.tree(FolderNode(commands))
         plugins_dir = os.path.join(root, config.plugins_dir)
         registry = effective_registry(plugins_dir)
         for problem in registry.problems:
             yield Finding("plugin", problem)
-        for one in find_directory_plugins(plugins_dir, registry):
-            if one.problem:
-                yield Finding("plugin", one.problem)
-            elif one.entry.enabled:
-                yield from self._plugin(one)
+        for plugin in find_directory_plugins(plugins_dir, registry):
+            if plugin.problem:
+                yield Finding("plugin", plugin.problem)
+            elif plugin.entry.enabled:
+                yield from self._plugin(plugin)
 
     def _plugin(self, plugin: DirectoryPlugin) -> Iterator[Finding]:
         """Check a plugin whose plugin.json is valid."""
         self.count += os.path.exists(os.path.join(plugin.root, MANIFEST))
-        yield from (Finding("definition", one) for one in misspelt_keys(plugin.root))
+        yield from (Finding("definition", problem) for problem in misspelt_keys(plugin.root))
         if missing := plugin.missing_path():
             yield Finding("plugin", missing)
             return
@@ -242,13 +242,13 @@ def with_positions(findings: Iterable[Finding]) -> list[Finding]:
     Paths below the current directory are relative to it.
     """
     found, here, keys = set(), f"{os.getcwd()}/", cache(keys_of)
-    for one in findings:
-        at = one.problem
+    for finding in findings:
+        at = finding.problem
         line, column = at.line or 1, at.column or 1
         if at.key and not at.line:
             line, column = position_of_key(*keys(at.path), at.key)
         path = at.path.removeprefix(here)
         problem = Problem(path, at.text, at.remedy, at.key, line, column)
-        found.add(one._replace(problem=problem))
+        found.add(finding._replace(problem=problem))
     order = attrgetter("problem.path", "problem.line", "problem.column", "rule", "problem.message")
     return sorted(found, key=order)

@@ -91,7 +91,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
     if not definition.reads_sources and (definition.envs or definition.env_files):
         what = '"sources" is false, so "envs" and "env_files" have no effect'
         yield Finding("variables", Problem(definition.file, what, key="sources"))
-    needed = (*definition.required_envs, *(one.variable for one in definition.args))
+    needed = (*definition.required_envs, *(argument.variable for argument in definition.args))
     layers = Layers({**dict.fromkeys(needed, ""), **known}, {})
     schemes = [SecretScheme(text.partition(":")[0], "") for text in definition.secrets.values()]
     problems: list[Problem] = []
@@ -101,7 +101,7 @@ def variables(definition: Definition, known: Mapping[str, str]) -> Iterator[Find
             reader.read(source)
     except HostError as error:
         problems.append(error.problem)
-    yield from (Finding("variables", one) for one in problems)
+    yield from (Finding("variables", problem) for problem in problems)
     texts = [("env_files", text) for text in definition.env_files]
     if not (layers.missing or layers.unasked):  # otherwise, unread files may define the names
         yield from (Finding("variables", one) for one in reader.undefined)
