@@ -179,6 +179,7 @@ class Bench:
 
     def measure(self) -> None:
         self.runs()
+        self.recorded()
         self.answers()
         self.thousands()
         self.python_command()
@@ -214,6 +215,12 @@ class Bench:
         rows.append(self.timed("Tab, 100 of 10,000 commands", self.made[10_000], *_tab(10_000)))
         rows.append(self.timed("Tab, 10 of 10 commands", self.made[10], *_tab(10)))
         self.report("run", self.floor(), rows)
+
+    def recorded(self) -> None:
+        """What the history costs a run of a script that does nothing."""
+        ordinary = self.timed("ordinary run", self.made[10], *trees.words_of(0))
+        env = {**self.env, "CLI_RECORD": "1"}
+        self.report("recorded", ordinary, [Timed("run, recorded", ordinary.argv, env)])
 
     def answers(self) -> None:
         """What people wait for before they run something."""

@@ -35,8 +35,8 @@ def render_listing(listing, format):
     """Return the listing as a table in Markdown, for `--format markdown`."""
     if format != "markdown":
         return None
-    rows = [(one.words, one.description) for one in listing.categories]
-    rows += [(one.words, one.definition.description) for one in listing.commands]
+    rows = [(category.words, category.description) for category in listing.categories]
+    rows += [(command.words, command.definition.description) for command in listing.commands]
     lines = [f"| {' '.join(words)} | {_cell(text)} |" for words, text in sorted(rows)]
     return "\n".join(["| Command | Description |", "|---|---|", *lines, ""])
 

@@ -55,7 +55,8 @@ def end_all(find: "Callable[[], Iterable[int]]", grace: float = GRACE_SECONDS) -
     """
     deadline = time.monotonic() + grace
     asked: set[int] = set()
-    while processes := list(find()):
+    processes = list(find())
+    while processes:
         now = time.monotonic()
         if now >= deadline + _LAST_SECONDS:
             return
@@ -68,6 +69,7 @@ def end_all(find: "Callable[[], Iterable[int]]", grace: float = GRACE_SECONDS) -
                 send_signal(process, _signal.SIGTERM)
                 send_signal(process, _signal.SIGCONT)
         time.sleep(_STEP_SECONDS)
+        processes = list(find())
 
 
 def freeze(root: int) -> "list[int]":

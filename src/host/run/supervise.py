@@ -90,11 +90,11 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
     path = argv[0] if "/" in argv[0] else find_program(argv[0], environ)
     if path is None:
         raise FileNotFoundError(2, posix.strerror(2), argv[0])
-    files = [_file(given) if given else None, _file() if stderr == "return" else None]
-    stdin, errors = [None if file is None else file.fileno() for file in files]
+    input_file = _file(given) if given else None
+    errors_file = _file() if stderr == "return" else None
     nothing = open_null()
-    stdin = nothing if given == b"" else stdin
-    errors = nothing if stderr == "drop" else errors
+    stdin = _descriptor(input_file, nothing if given == b"" else None)
+    errors = _descriptor(errors_file, nothing if stderr == "drop" else None)
     child: Any = None
 
     def start(stdout: int) -> int:
@@ -123,12 +123,13 @@ def supervise(  # noqa: PLR0913 - each is a property of the child, as for `subpr
         if child is not None:
             child.returncode = status  # it has been waited for
         complaint = b""
-        if files[1] is not None:
-            files[1].seek(max(files[1].seek(0, 2) - _MOST_KEPT, 0))
-            complaint = files[1].read()
+        if errors_file is not None:
+            size = errors_file.seek(0, 2)
+            errors_file.seek(max(size - _MOST_KEPT, 0))
+            complaint = errors_file.read()
     finally:
         posix.close(nothing)
-        for file in filter(None, files):
+        for file in filter(None, [input_file, errors_file]):
             file.close()
     return Ending(status, printed, complaint, limit, seconds, most)
 
@@ -167,26 +168,31 @@ def _file(content: bytes = b"") -> "Any":
     return file
 
 
+def _descriptor(file: "Any", otherwise: "int | None") -> "int | None":
+    return otherwise if file is None else file.fileno()
+
+
 def _call(report: int, function: "Callable[[], Any]", keeps_terminal: bool) -> "NoReturn":
     """Call `function` in the child, write its result to the descriptor `report`, and exit."""
     import marshal
     import sys
 
-    own = posix.getpid()
+    child = posix.getpid()
     try:
         if not keeps_terminal:
             posix.setsid()
             posix.dup2(open_null(), 0)
         posix.dup2(2, 1)
         sys.stdout = sys.stderr  # stderr needs no flush
-        reason, found = "", None
+        reason = ""
+        result = None
         try:
-            found = function()
+            result = function()
         except BaseException as failure:  # noqa: BLE001 - may be any
             raised = f"raised {type(failure).__name__}: {failure}"
             reason = str(failure) if isinstance(failure, HostError) else raised
-        answer = marshal.dumps((reason, found)).hex().encode() + END  # hex cannot contain END
-        while answer and posix.getpid() == own:  # a process forked in `function` gets here too
+        answer = marshal.dumps((reason, result)).hex().encode() + END  # hex cannot contain END
+        while answer and posix.getpid() == child:  # a process forked in `function` gets here too
             answer = answer[posix.write(report, answer) :]
     finally:
         posix._exit(0)  # noqa: SLF001 - `function` may have replaced os._exit

@@ -190,7 +190,8 @@ class Watch:
         left_in_pipe = _MOST_LEFT
         try:
             while (left := deadline - time.monotonic()) > 0 and left_in_pipe > 0:
-                wait = 0 if has_ended else left if end is not None else min(left, _TICK)
+                longest = left if end is not None else min(left, _TICK)
+                wait = 0 if has_ended else longest  # at its end, only what the pipe has already
                 ready = [descriptor for descriptor, _ in poll.poll(wait * 1000)]
                 if reading in ready:
                     chunk = posix.read(reading, _CHUNK)
