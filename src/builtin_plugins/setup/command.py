@@ -59,8 +59,10 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the options of `setup`, even if the definition has no `args`. Raises UsageError."""
     parser = _Parser(add_help=False, allow_abbrev=False)
     parser.add_argument("-h", "--help", action="store_true")
-    for names in (("-u", "--upgrade"), ("--uninstall",)), (("-v", "--verbose"), ("-q", "--quiet")):
+    actions = (("-u", "--upgrade"), ("--uninstall",))
+    amounts = (("-v", "--verbose"), ("-q", "--quiet"))
+    for options in (actions, amounts):
         group = parser.add_mutually_exclusive_group()
-        for spellings in names:
+        for spellings in options:
             group.add_argument(*spellings, action="store_true")
     return parser.parse_args(arguments)

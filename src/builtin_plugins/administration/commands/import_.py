@@ -229,28 +229,42 @@ def _synchronize(
     kept: list[str] = []  # former scripts under hidden names, for the undo
     for path in sorted({*scripts, *folder.rglob("*.sh")}):
         content = scripts.get(path)
-        now = path.read_text(errors="replace") if path.exists() else None
-        if now not in (None, content) and not _is_as_written(now or "", file):
+        present = path.read_text(errors="replace") if path.exists() else None
+        is_new = present is None
+        is_same = present == content
+        if not is_new and not is_same and not _is_as_written(present or "", file):
             if content is not None:
                 session.messages.warn(f"{path}: kept, because it was changed by hand")
         elif content is None:
-            # The undo renames the script, because a full disk could prevent that it is written.
-            former = f"{temporary(str(path))}.former"
-            os.rename(path, former)
-            undo.callback(os.rename, former, path)
-            kept.append(former)
-        elif now != content:
+            kept.append(_hidden(path, undo))
+        elif is_new:
             make_directory(str(path.parent), undo=undo)
-            if now is None:
-                undo.callback(discard, str(path))
-            else:
-                former = f"{temporary(str(path))}.former"
-                discard(former)
-                os.link(path, former)
-                undo.callback(os.rename, former, path)
-                kept.append(former)
+            undo.callback(discard, str(path))
+            write_file(str(path), content, 0o755)
+        elif not is_same:
+            kept.append(_second_link(path, undo))
             write_file(str(path), content, 0o755)
     for former in kept:
         discard(former)
         with suppress(OSError):  # the directory of a removed script may be empty
             os.rmdir(os.path.dirname(former))
+
+
+def _hidden(path: Path, undo: ExitStack) -> str:
+    """Rename a script of a removed recipe, and return its hidden name.
+
+    A full disk could prevent that the undo writes the script again, but not that it renames it.
+    """
+    former = f"{temporary(str(path))}.former"
+    os.rename(path, former)
+    undo.callback(os.rename, former, path)
+    return former
+
+
+def _second_link(path: Path, undo: ExitStack) -> str:
+    """Link a script under a hidden name before it is replaced, and return this name."""
+    former = f"{temporary(str(path))}.former"
+    discard(former)
+    os.link(path, former)
+    undo.callback(os.rename, former, path)
+    return former

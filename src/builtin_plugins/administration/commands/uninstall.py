@@ -44,11 +44,14 @@ def uninstall(session: Session, purge: bool, yes: bool) -> None:
     how_to_remove = "" if is_checkout else "; to remove it, add --purge"
     siblings = launcher.usual_launchers(root, environ)
     shells = () if program in map(os.path.basename, siblings) else tuple(SHELLS)
-    completed = [one for one in shells if completion.completes(one, program, environ)]
+    completed = [shell for shell in shells if completion.completes(shell, program, environ)]
     session.show_lines(
         "will be removed:",
         *(f"  {path}" for path in removed),
-        *(f"  the line in {completion.start_up_file(one, program, environ)}" for one in completed),
+        *(
+            f"  the line in {completion.start_up_file(shell, program, environ)}"
+            for shell in completed
+        ),
         "will stay:",
         f"  all other files in {root}",
         *(f"  {path}: a record of runs{how_to_remove}" for path in recorded),
@@ -81,7 +84,7 @@ def _removed(session: Session, *, purge: bool) -> list[str]:
     )
     made = [*installation.locks, *installation.indexes]
     made += map(installation.cache_path, ("catalogue", "news", "versions"))
-    paths = [one for one in made if os.path.isfile(one)]
+    paths = [path for path in made if os.path.isfile(path)]
     paths += _unchanged(layout.root)
     if purge:
         paths += _recorded(session)
