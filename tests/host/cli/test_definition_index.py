@@ -232,7 +232,8 @@ def test_a_file_that_was_just_written_is_not_kept(made: Made) -> None:
     file = made.root / "commands/demo/plain/command.json"
     index = remember(made)
     index.unlink()
-    listed(made, DefinitionIndex(opened(made)))
+    written = file.stat().st_mtime_ns  # of all files at about the same time
+    listed(made, DefinitionIndex(opened(made), written))
     assert not index.exists()
     os.utime(file, ns=(0, time.time_ns() + 2 * LATER))  # a clock that is ahead
     whole = remember(made).read_bytes()
