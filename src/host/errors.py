@@ -53,7 +53,7 @@ class Problem:
     @property
     def what(self) -> str:
         """The description of the problem with its location, without the remedy."""
-        places = [str(one) for one in (self.path, self.line, self.column) if one]
+        places = [str(part) for part in (self.path, self.line, self.column) if part]
         return f"{':'.join(places)}: {self.message}" if places else self.message
 
     def inside(self, whole: str) -> "Problem":

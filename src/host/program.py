@@ -111,12 +111,12 @@ class Program:
         """
         caller = os.environ if environ is None else environ
         of_a_run = (*FRAMEWORK_NAMES, RUN)
-        own = {name: value for name, value in caller.items() if name not in of_a_run}
+        outside = {name: value for name, value in caller.items() if name not in of_a_run}
         root = os.path.realpath(root)
         config_file = os.path.join(root, "core", "cli.json")
         program = _launcher(os.path.dirname(config_file))
-        layout, messages = Layout(program, root, config_file), Messages(program, own)
-        return cls(Session(layout, own, messages, safe=safe))
+        layout = Layout(program, root, config_file)
+        return cls(Session(layout, outside, Messages(program, outside), safe=safe))
 
     @property
     def assume_yes(self) -> bool:

@@ -53,11 +53,11 @@ def introduction(project: Project) -> tuple[list[str], dict[str, str]]:
     lines = [f"The project {project.name} in {project.root} has these commands:"]
     paths = [project.file]
     commands = project_contents(project).commands
-    width = max([len(" ".join(one.words)) for one in commands], default=0)
-    for one in commands:
-        definition = one.definition
+    width = max([len(" ".join(command.words)) for command in commands], default=0)
+    for command in commands:
+        definition = command.definition
         effects = f"[{definition.effects}]{' [sudo]' if definition.sudo else ''}"
-        texts = [" ".join(one.words).ljust(width), definition.description, effects]
+        texts = [" ".join(command.words).ljust(width), definition.description, effects]
         lines.append(f"  {'  '.join(filter(None, texts))}")
         paths += trust.files_of(project, definition.written)
     for path in dict.fromkeys(paths):

@@ -47,21 +47,19 @@ def help_page(session: Session, catalog: Catalog, found: Match, definition: Defi
     if definition.text and not is_own:
         page.paragraphs([text.splitlines() for text in definition.text.split("\n\n")])
     page.arguments(definition.shown_args)
-    below = [
-        (one.words[-1], one.description)
-        for one in catalog.children(found)[0]
-        if one.kind == "category" or (one.definition and one.definition.is_listed)
-    ]
-    page.table("Subcommands", sorted(below))
+    page.table("Subcommands", _subcommands(catalog, found))
     column = max((width_of(name) for name, _ in variables), default=0) + 2
     rows = [page.row(name, [printable(text)], column) for name, text in variables]
     page.lines("Variables", [line for row in rows for line in row])
-    page.section("Environment files", [file for one in definition.chain for file in one.env_files])
+    env_files: list[str] = []
+    for level in definition.chain:
+        env_files += level.env_files
+    page.section("Environment files", env_files)
     page.section("Folders on PATH", [realpath(folder) for folder in definition.path_folders])
-    page.table("Requires", [(str(one), one.hint) for one in definition.requires])
+    page.table("Requires", [(str(program), program.hint) for program in definition.requires])
     page.table("Secrets", list(definition.secrets.items()))
     page.section("Aliases", [name for name in definition.aliases if name != found.words[-1]])
-    examples = [_example(session.program, found.words, one) for one in definition.examples]
+    examples = [_example(session.program, found.words, item) for item in definition.examples]
     page.table("Examples", examples)
     if variables:
         notes.append(
@@ -72,6 +70,17 @@ def help_page(session: Session, catalog: Catalog, found: Match, definition: Defi
     notes += _ways_to_help(words, definition)
     page.section("Notes", notes)
     return page.text()
+
+
+def _subcommands(catalog: Catalog, command: Match) -> list[tuple[str, str]]:
+    """Return the rows of the categories and listed commands below a command."""
+    rows = []
+    children, _ = catalog.children(command)
+    for child in children:
+        is_listed = child.definition is not None and child.definition.is_listed
+        if child.kind == "category" or is_listed:
+            rows.append((child.words[-1], child.description))
+    return sorted(rows)
 
 
 def _header(file: str) -> list[list[str]]:

@@ -37,8 +37,9 @@ def show(session: Session, options: GlobalOptions) -> None:
             raise unknown_word(session, found, rest, topics)
         session.show(topic(rest[0], session.program))
         return
-    for one in (session.installation.config, found.definition):
-        session.messages.warn(*(one.warnings if one else ()))
+    session.messages.warn(*session.installation.config.warnings)
+    if found.definition is not None:
+        session.messages.warn(*found.definition.warnings)
     if found.kind == "command" and found.definition is not None:
         if options.everything or options.format:
             raise UsageError("--all and --format are for listings, not for commands")
@@ -82,8 +83,9 @@ def rendered(
     about = found if found.words else config
     runs = found.definition is not None and found.definition.entrypoint != ""
     at_root = not found.words and not deep
-    setup = [one for one in inside.commands if one.words[0] == _SETUP]
-    installed = first_results(session, "is_installed", [{"command": one} for one in setup])
+    setup = [command for command in inside.commands if command.words[0] == _SETUP]
+    calls = [{"command": command} for command in setup]
+    installed = first_results(session, "is_installed", calls)
     for command, result in zip(setup, installed, strict=True):
         command.installed = bool(result)
     listing = Listing(
@@ -125,9 +127,9 @@ def first_results(
     pluggy.
     """
     found: list[Any] = [None] * len(calls)
-    plugins = [one for one in session.lock.plugins.values() if hook in one.hooks]
+    plugins = [plugin for plugin in session.lock.plugins.values() if hook in plugin.hooks]
     plugins.reverse()
-    for plugin in sorted(plugins, key=lambda one: one.hooks[hook]):
+    for plugin in sorted(plugins, key=lambda plugin: plugin.hooks[hook]):
         left = [index for index, result in enumerate(found) if result is None]
         if left and not plugin.broken and (plugin.ours or not only_builtin):
             results = _results(session, plugin, hook, [calls[index] for index in left])

@@ -96,9 +96,13 @@ class Page:
 
     def arguments(self, arguments: Sequence[Argument]) -> None:
         """Add a table of the positional arguments and a table of the options."""
-        rows = [(one.option, (term(one), explanation(one))) for one in arguments]
-        self.table("Arguments", [row for option, row in rows if not option])
-        self.table("Options", [row for option, row in rows if option])
+        positional: list[tuple[str, str]] = []
+        options: list[tuple[str, str]] = []
+        for argument in arguments:
+            rows = options if argument.option else positional
+            rows.append((term(argument), explanation(argument)))
+        self.table("Arguments", positional)
+        self.table("Options", options)
 
     def lines(self, heading: str, rows: Sequence[str]) -> None:
         """Add a section with a heading and rows that are already printable and may have colours."""

@@ -273,8 +273,10 @@ class Session:
         """Return the contents of a category for a listing; warn about invalid definitions."""
         inside = self.contents(words, deep=deep)
         self.messages.warn(*inside.problems)
-        shown = [one for one in inside.commands if everything or one.definition.is_listed]
-        return inside.replaced(commands=tuple(shown))
+        if everything:
+            return inside
+        listed = [command for command in inside.commands if command.definition.is_listed]
+        return inside.replaced(commands=tuple(listed))
 
     def find(self, words: tuple[str, ...]) -> Match:
         """Return the command or category that the leading `words` name. Raises DefinitionError."""

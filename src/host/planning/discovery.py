@@ -197,18 +197,20 @@ class _Collected:
                 plugin.under = package.under
                 candidates.append(plugin)
         hidden = {*self.disabled, *(package.name for package in self.packages)}
-        candidates += [one for one in points if not one.ours and one.package not in hidden]
+        others = [plugin for plugin in points if not plugin.ours]
+        candidates += [plugin for plugin in others if plugin.package not in hidden]
         for file in self.files:
             candidates.append(Plugin(file.name, file.origin, file=file.path, under=file.under))
-        found = []
-        for one in candidates:
-            if one.name in self.plugins:
-                one.name = f"{one.name} ({one.distribution})"
-                one.broken = "another plugin has this name"
+
+        usable = []
+        for plugin in candidates:
+            if plugin.name in self.plugins:
+                plugin.name = f"{plugin.name} ({plugin.distribution})"
+                plugin.broken = "another plugin has this name"
             else:
-                found.append(one)
-            self.plugins[one.name] = one
-        return found
+                usable.append(plugin)
+            self.plugins[plugin.name] = plugin
+        return usable
 
     def add(self, plugin: Plugin, answer: PluginAnswer) -> None:
         plugin.hooks = answer.hooks
@@ -266,14 +268,14 @@ class _Collected:
         """Return the lock; records are in order of precedence, the installation's own first."""
         places = sorted({place for place, _ in self.checked})
         self.checked.sort(key=lambda placed: placed[0])
-        found = []
+        records = []
         for place, record in self.checked:
             if isinstance(record, (CommandTree, Declared)) and not _is_of_installation(record):
                 record.order = 1 + places.index(place)
-            found.append(record)
-        trees = [record for record in found if isinstance(record, CommandTree)]
-        declared = [record for record in found if isinstance(record, Declared)]
-        sources = [record for record in found if isinstance(record, EnvSource)]
+            records.append(record)
+        trees = [record for record in records if isinstance(record, CommandTree)]
+        declared = [record for record in records if isinstance(record, Declared)]
+        sources = [record for record in records if isinstance(record, EnvSource)]
         return Lock(
             sorted(trees, key=lambda tree: tree.order),
             declared,
@@ -281,8 +283,8 @@ class _Collected:
             self.plugins,
             self.stamps,
             self.disabled,
-            [record for record in found if isinstance(record, SecretScheme)],
-            [record for record in found if isinstance(record, AfterRun)],
+            [record for record in records if isinstance(record, SecretScheme)],
+            [record for record in records if isinstance(record, AfterRun)],
             min((command.order for command in declared if not command.ours), default=None),
             self.recorded,
         )

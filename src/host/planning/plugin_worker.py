@@ -167,11 +167,11 @@ def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list
     enter_plugin(plugin.folders)
     loaded = LoadedPlugin(plugin)
     expected = str if hook == "render_listing" else bool
-    found = [loaded.call(hook, **call) for call in calls]
-    for one in found:
-        if one is not None and type(one) is not expected:
-            what = f"{hook}: expected {expected.__name__} or None, not {type(one).__name__}"
+    results = [loaded.call(hook, **call) for call in calls]
+    for result in results:
+        if result is not None and type(result) is not expected:
+            what = f"{hook}: expected {expected.__name__} or None, not {type(result).__name__}"
             raise PluginError(what)
     if plugin.broken:
         raise PluginError(plugin.broken)
-    return found
+    return results

@@ -61,7 +61,7 @@ def unchecked_arguments(declared: "Sequence[dict[str, Any]]") -> tuple[Argument,
 
     Their names may have forms that `read_declarations` refuses, such as `-c`.
     """
-    found = []
+    arguments = []
     for keys in declared:
         values: dict[str, Any] = dict.fromkeys(Argument.__annotations__, "")
         is_flag = keys["name"].startswith("-") and not keys.get("value")
@@ -69,8 +69,8 @@ def unchecked_arguments(declared: "Sequence[dict[str, Any]]") -> tuple[Argument,
         values |= dict.fromkeys(_FLAGS, False)
         values |= {"repeats": keys["name"].endswith(REPEATS), "conflicts": ()}
         values |= {**keys, "choices": tuple(keys.get("choices", ()))}
-        found.append(Argument(**values))
-    return tuple(found)
+        arguments.append(Argument(**values))
+    return tuple(arguments)
 
 
 def _argument(fields: "Fields") -> Argument:
@@ -99,8 +99,8 @@ def _argument(fields: "Fields") -> Argument:
 def _check_name(argument: Argument, fields: "Fields") -> None:
     name = argument.name.removeprefix("--") if argument.option else argument.bare_name
     if name[:1] not in _LETTERS or not _NAME.issuperset(name):
-        wanted = "expected letters, digits, - and _ (after -- for an option)"
-        raise fields.refused("name", f"{wanted}; found {argument.name}")
+        what = "expected letters, digits, - and _ (after -- for an option)"
+        raise fields.refused("name", f"{what}; found {argument.name}")
     if argument.name == "--help":
         raise fields.refused("name", '--help cannot be declared; see the key "help"')
     short = argument.short

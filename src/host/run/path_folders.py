@@ -29,15 +29,15 @@ def check_folders(definition: "Definition") -> list[PathFolder]:
     Raises DefinitionError if a folder is outside the plugin, project or installation, even through
     a link.
     """
-    found = []
+    folders = []
     for level in reversed(definition.chain):
         for folder in level.path:
             path = join(level.directory, folder)
-            found.append(_checked(path, folder, level.file, level.path_roots))
+            folders.append(_checked(path, folder, level.file, level.path_roots))
     for path in definition.plugin_path:
         root = definition.plugin_root
-        found.append(_checked(path, path, root, [root]))
-    return found
+        folders.append(_checked(path, path, root, [root]))
+    return folders
 
 
 def _checked(path: str, folder: str, file: str, roots: "Iterable[str]") -> PathFolder:

@@ -30,34 +30,40 @@ def parse(path: str, text: str, warn: "Callable[[Problem], None]") -> "Iterator[
     complete_import_path("dotenv")
     from dotenv.parser import parse_stream
 
-    for one in parse_stream(io.StringIO(text.replace(_PAIR, _PAIR * 2))):
-        if one.key is None and not one.error:
+    for binding in parse_stream(io.StringIO(text.replace(_PAIR, _PAIR * 2))):
+        if binding.key is None and not binding.error:
             continue  # blank, or a comment
-        statement = one.original.string
+        statement = binding.original.string
         blank = len(statement) - len(statement.lstrip())
-        line = one.original.line + statement.count("\n", 0, blank)
+        line = binding.original.line + statement.count("\n", 0, blank)
         written = statement.partition("=")[2].strip()
         lines = written.split("\n")
         is_quoted = written.startswith(("'", '"'))
-        if one.error or one.key is None or one.value is None or not is_name(one.key):
+        if (
+            binding.error
+            or binding.key is None
+            or binding.value is None
+            or not is_name(binding.key)
+        ):
             is_open = is_quoted and (len(lines) > 1 or written.count(written[0]) == 1)
             what = _open_quote(lines) if is_open else "this line is not NAME=value"
             warn(Problem(path, f"{what}; ignored", line=line))
         elif is_quoted:
             if len(lines) > 1 and _ASSIGNED.match(lines[-1]):
                 warn(Problem(path, _open_quote(lines), "check where the quote ends", line=line))
-            yield one.key, one.value, written[0] == "'", line
+            yield binding.key, binding.value, written[0] == "'", line
         else:
-            value = one.value.replace(_PAIR * 2, _PAIR)
+            value = binding.value.replace(_PAIR * 2, _PAIR)
             if value.startswith("`") and value.count("`") % 2:
                 what = "a backtick does not quote a value"
                 warn(Problem(path, what, "use \" or ' instead", line=line))
-            yield one.key, value, False, line
+            yield binding.key, value, False, line
 
 
 def _open_quote(lines: "list[str]") -> str:
     """Return a message about an unclosed quote, with the names of the variables it swallows."""
-    names = [found[1] for found in map(_ASSIGNED.match, lines[1:]) if found]
+    matches = map(_ASSIGNED.match, lines[1:])
+    names = [match[1] for match in matches if match]
     more = " …" if len(names) > _MOST_NAMED else ""
     swallowed = f" and swallows {', '.join(names[:_MOST_NAMED])}{more}" if names else ""
     return f"the quote that opens here is not closed on this line{swallowed}"

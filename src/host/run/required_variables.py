@@ -50,15 +50,16 @@ class RequiredVariable(str):
 
 def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable, ...]:
     """Return the variables that the `items` of `required_envs` name. Raises DefinitionError."""
-    found = []
+    variables = []
     for index, item in enumerate(items):
         values = {"name": item} if type(item) is str else item
         key = f"required_envs[{index}]"
-        one = Fields(fields.path, values, key)
-        name, kind = one.text("name", required=True), one.one_of("type", tuple(_EXPECTED))
+        inner = Fields(fields.path, values, key)
+        name = inner.text("name", required=True)
+        kind = inner.one_of("type", tuple(_EXPECTED))
         fields.check_variable(key, name)
-        found.append(RequiredVariable(name, one.text("hint"), kind, one.flag("secret")))
-    return tuple(dict.fromkeys(found))
+        variables.append(RequiredVariable(name, inner.text("hint"), kind, inner.flag("secret")))
+    return tuple(dict.fromkeys(variables))
 
 
 def _has_type(kind: str, value: str) -> bool:

@@ -114,7 +114,7 @@ class Header:
 
         Further lines are indented. If `Usage:` stands alone, the lines up to an empty one count.
         """
-        found = [value] if value else []
+        usage = [value] if value else []
         following: list[str] = []
         is_indented = bool(value)
         while index < len(rows):
@@ -126,7 +126,7 @@ class Header:
             elif text.strip():
                 if is_indented or "" in following:
                     break
-            elif found or following:
+            elif usage or following:
                 near = rows[index : index + _MOST_BLANK_LINES + 1]
                 ahead = next((text for _, text in near if text.strip()), "")
                 if not ahead.startswith(_USAGE_INDENT):
@@ -135,10 +135,12 @@ class Header:
             index += 1
         margins = [len(line) - len(line.lstrip()) for line in following if line]
         margin = min(margins, default=0)
-        found += [line[margin:] for line in following]
-        while found and not found[-1]:
-            found.pop()
-        self.usage += found[next((n for n, line in enumerate(found) if line), 0) :]
+        usage += [line[margin:] for line in following]
+        while usage and not usage[-1]:
+            usage.pop()
+        while usage and not usage[0]:
+            usage.pop(0)
+        self.usage += usage
         return index
 
     def paragraphs(self, description: str) -> "list[list[str]]":

@@ -106,9 +106,11 @@ class Providers(Record):
         references = list(dict.fromkeys(asked.values()))
         if provider in ("run", "file"):
             read = self.output if provider == "run" else _content
-            return {
-                one: decode(read(one)).removesuffix("\n").removesuffix("\r") for one in references
-            }
+            values = {}
+            for reference in references:
+                text = decode(read(reference))
+                values[reference] = text.removesuffix("\n").removesuffix("\r")
+            return values
         return dict(load_reference(provider)(references, dict(self.environ)))
 
     def outcome(
@@ -178,11 +180,12 @@ def _answers(report: int, calls: "Sequence[Call]") -> "dict[str, tuple[Content, 
     with open(report, "rb") as pipe:
         content = pipe.read()
     try:
-        found: dict[str, tuple[Content, str]] = marshal.loads(content)  # noqa: S302 - our child's
+        answers: dict[str, tuple[Content, str]] = marshal.loads(content)  # noqa: S302 - our child's
     except (ValueError, EOFError, TypeError):
-        reason = "ended the process instead of answering"
-        found = {key: ("", reason) for _, _, asked in calls for key in asked}
-    return found
+        answers = {}
+        for _, _, asked in calls:
+            answers |= dict.fromkeys(asked, ("", "ended the process instead of answering"))
+    return answers
 
 
 def _content(path: str) -> bytes:
