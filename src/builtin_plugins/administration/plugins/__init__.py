@@ -33,7 +33,7 @@ These records describe a plugin, in the order in which they are made for a new o
     `host.Disabled`          a plugin that the host must not load
     `host.BrokenPlugin`      a plugin that cannot be used, with the reason
     `host.RecordedWords`     the first words that a plugin had when it was added
-    `host.run.lock.Plugin`   a plugin in the lock: an entry point or a file with hooks
+    `host.run.plugin.Plugin` a plugin in the lock: an entry point or a file with hooks
     `LoadedPlugin`           an imported plugin of the lock, in `host.planning.loading`
     `PluginAnswer`           the records that hooks returned, in `host.planning.plugin_worker`
     `KnownPlugin`            what `plugin list` shows: entry, state, directory, records in the lock
