@@ -60,6 +60,7 @@ class Ground(ABC):
     """A directory with everything, put back for each run, and the change that is broken there."""
 
     one_line = True  # whether a failure is told without warnings before it
+    progress: tuple[str, ...] = ()  # how lines begin that tell what is being done
 
     def __init__(self, place: Path) -> None:
         self.place = place  # below it changes count

@@ -20,6 +20,8 @@ _KEPT = {".registry.last.json", ".registry.local.last.json", ".versions", ".remo
 class Plugins(Ground):
     """An installation whose `plugins` is put back from `before`; the change is `words`."""
 
+    progress = ("looking for ", "installing ")
+
     def __init__(self, root: str, before: str, launcher: str, words: list[str]) -> None:
         super().__init__(Path(root) / "plugins")
         self.before, self.launcher, self.words = before, launcher, words

@@ -105,8 +105,10 @@ def _impolite(ground: Ground, outcome: Outcome) -> list[str]:
         return [outcome.err]
     if os.WIFEXITED(outcome.status) and os.WEXITSTATUS(outcome.status) not in (0, 1):
         return [f"status {outcome.status}: {outcome.err}"]
-    lines = outcome.err.count("\n")
-    if outcome.failed and (not outcome.err.endswith("\n") or (lines != 1 and ground.one_line)):
+    told = outcome.err.splitlines(keepends=True)
+    lines = [line for line in told if not line.startswith(ground.progress)]
+    is_whole = bool(lines) and lines[-1].endswith("\n")
+    if outcome.failed and (not is_whole or (len(lines) != 1 and ground.one_line)):
         return [f"not one line: {outcome.err!r}"]
     return []
 

@@ -40,6 +40,9 @@ from host import CommandDeclaration, hookimpl
 def discover_commands(installation):
     keys = {"name": "New", "description": "New", "entrypoint": "new_cli.plugin:main"}
     yield CommandDeclaration(("fresh", "py"), keys)
+
+def main(args):
+    print("new")
 """
 
 
