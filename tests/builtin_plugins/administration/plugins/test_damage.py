@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -144,21 +145,37 @@ def switched_off(shared_install: Install, tmp_path_factory: pytest.TempPathFacto
     return made
 
 
+@pytest.fixture(scope="module")
+def disabled(switched_off: Made, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Return `disabled(name)`: a root with three plugins disabled in that file, made once."""
+
+    @cache
+    def make(name: str) -> Path:
+        place = tmp_path_factory.mktemp("disabled")
+        root = shutil.copytree(switched_off.root, place / "installation", symlinks=True)
+        made = Made(root, root / "core/cli", place)
+        path = root / "plugins" / name
+        if name == "registry.local.json":
+            path.write_text('{"version": "1.0.0", "plugins": []}')
+        for plugin_name in ("dropped", "linked", "packed"):
+            assert plugin(made, "disable", plugin_name).status == 0
+        assert path.read_text().count('"enabled": false') == 3
+        return root
+
+    return make
+
+
 @pytest.fixture(params=["registry.json", "registry.local.json"])
-def damaged(switched_off: Made, tmp_path: Path, request: pytest.FixtureRequest) -> Path:
-    """Disable three plugins in one of the two files, and return the path of the file."""
+def damaged(
+    disabled: Callable[[str], Path], tmp_path: Path, request: pytest.FixtureRequest
+) -> Path:
+    """Return the path of one of the two files, in which three plugins are disabled."""
     root, home = tmp_path / "installation", tmp_path / "home"
-    shutil.copytree(switched_off.root, root, symlinks=True)
+    shutil.copytree(disabled(request.param), root, symlinks=True)
     home.mkdir()
     made = Made(root, root / "core/cli", home)
-    path = root / "plugins" / str(request.param)
-    if path.name == "registry.local.json":
-        path.write_text('{"version": "1.0.0", "plugins": []}')
-    for name in ("dropped", "linked", "packed"):
-        assert plugin(made, "disable", name).status == 0
-    assert path.read_text().count('"enabled": false') == 3
     assert made.run("on", "hi").stdout == "hi\n"
-    return path
+    return root / "plugins" / str(request.param)
 
 
 def _runs(path: Path) -> tuple[list[str], str]:
