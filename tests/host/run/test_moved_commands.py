@@ -1,6 +1,7 @@
 """Commands that are deprecated, and commands that have moved."""
 
 import json
+import shutil
 
 import pytest
 
@@ -98,6 +99,26 @@ def test_a_wrong_target_is_an_error(install, target, reason):
     lint = made.run("self", "lint")
     assert lint.status == 1
     assert reason in lint.stdout
+
+
+def test_lint_of_a_directory(install, tmp_path):
+    made = install(SHIP)
+    folder = tmp_path / "tools"
+    targets = {"inside": "here", "installed": "app ship", "wrong": "here more", "other": "far away"}
+    for name, target in targets.items():
+        (folder / name).mkdir(parents=True)
+        (folder / name / "command.json").write_text(json.dumps({**OLD, "moved_to": target}))
+    (folder / "here").write_text(SHOW)
+    (folder / "here").chmod(0o755)
+    lint = made.run("self", "lint", str(folder), "--format", "json")
+    assert lint.status == 1
+    moved = [finding for finding in json.loads(lint.stdout)["findings"] if "moved" in str(finding)]
+    assert sorted("there is no command here more" in str(finding) for finding in moved) == [
+        False,
+        True,
+    ]
+    shutil.rmtree(folder / "wrong")
+    assert made.run("self", "lint", str(folder)).status == 0  # "far away" may be elsewhere
 
 
 def test_a_project_moves_its_own_commands_only(install, tmp_path):

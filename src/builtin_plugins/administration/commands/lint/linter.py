@@ -98,11 +98,35 @@ class Lint:
         elif os.path.lexists(config_file):
             yield from self._installation(root, config_file)
         elif os.path.lexists(os.path.join(root, MANIFEST)):
-            yield from self._plugin(read_plugin(root, Entry("", "local")))
+            plugin = read_plugin(root, Entry("", "local"))
+            yield from self._plugin(plugin)
+            yield from self._moved_in(commands_of(plugin))
         else:
             has_pyproject = os.path.exists(os.path.join(root, "pyproject.toml"))
             tree = CommandTree(root, scripts=None if has_pyproject else {})
             yield from self.tree(FolderNode(tree))
+            yield from self._moved_in(tree)
+
+    def _moved_in(self, tree: CommandTree) -> Iterator[Finding]:
+        """Check the targets of `moved_to` in a tree that is a part of an installation.
+
+        A target outside the tree is looked up here; the installation of the tree may be another.
+        """
+        alone = Catalog(Lock([tree], []), around=lambda: ([], []))
+        for command in contents(alone, (), deep=True).commands:
+            target = tuple(command.definition.moved_to.split())
+            is_inside = bool(target) and alone.find(target[:1]).words == target[:1]
+            if target and (is_inside or not self._has_command(target)):
+                for finding in _moved_command(alone, command):
+                    yield Finding("definition", finding.problem, hint=not is_inside)
+
+    def _has_command(self, words: tuple[str, ...]) -> bool:
+        """Return whether there is an installation here, and it has the command `words`."""
+        try:
+            match = self._session.catalog.find(words)
+        except HostError:
+            return False
+        return match.kind == "command" and match.words == words
 
     def _installation(self, root: str, config_file: str) -> Iterator[Finding]:
         config = read_config(config_file)
@@ -215,10 +239,14 @@ def _moved(catalog: Catalog) -> Iterator[Finding]:
     """Yield a finding for each command whose `moved_to` names no command that can run."""
     for command in contents(catalog, (), deep=True).commands:
         if command.definition.moved_to:
-            try:
-                catalog.follow(catalog.find(command.words))
-            except HostError as error:
-                yield Finding("definition", error.problem)
+            yield from _moved_command(catalog, command)
+
+
+def _moved_command(catalog: Catalog, command: Command) -> Iterator[Finding]:
+    try:
+        catalog.follow(catalog.find(command.words))
+    except HostError as error:
+        yield Finding("definition", error.problem)
 
 
 def keys_of(path: str) -> tuple[str, dict[str, int]]:
