@@ -1,6 +1,7 @@
 """The catalog: finds the command or category that words name, in all trees of the lock.
 
-`find` resolves words, and `children` lists a category. Both use the same precedence (`_matched`).
+`find` resolves words, and `children` lists a category. Both use the same precedence: see
+`_first_match` and `_listed_match`.
 A run reads only the folders on the path of its words, so its cost does not depend on the number
 of commands. Only this module merges trees. There are two kinds of node with the same methods:
 `FolderNode`, and `DeclaredNode` for commands that a plugin declares in Python.
@@ -243,7 +244,7 @@ class Catalog:
 
         matches = []
         for word, nodes in reached.items():
-            match = _matched((*category.words, word), nodes, problems)
+            match = _listed_match((*category.words, word), nodes, problems)
             if match is None:
                 continue
             matches.append(match)
@@ -303,7 +304,7 @@ def _child(category: Match, word: str) -> Match | None:
     """Return the match of `word` in a category, or None if none exists. Raises DefinitionError."""
     if not is_word(word):
         return None
-    return _matched((*category.words, word), _entered(category, word), [], listing=False)
+    return _first_match((*category.words, word), _entered(category, word))
 
 
 def _entered(category: Match, word: str) -> "Iterator[AnyNode]":
@@ -328,41 +329,67 @@ def _is_reserved(category: Match, word: str, node: "AnyNode") -> bool:
     return word in RESERVED_WORDS and not category.words and node.tree.path != ""
 
 
-def _matched(
-    words: tuple[str, ...],
-    reached: "Iterable[AnyNode]",
-    problems: list[Problem],
-    *,
-    listing: bool = True,
-) -> Match | None:
-    """Merge the nodes `reached` by `words` into one match; return None if no node remains.
+def _first_match(words: tuple[str, ...], reached: "Iterable[AnyNode]") -> Match | None:
+    """Return the match that a run finds, or None if no node remains.
 
     The first node that is a command or a category decides whether the match is a command or a
-    category. A run stops there and raises DefinitionError if that definition is invalid. A listing
-    reads all nodes and sets `shadowed`; a category's match includes only nodes that contain
-    commands. Problems are appended to `problems`.
+    category; nothing behind a command is read. Raises DefinitionError if the first definition is
+    invalid.
     """
-    kept: list[AnyNode] = []
+    categories: list[AnyNode] = []
+    for node in reached:
+        if not _read_command(node, []):
+            if node.error and not categories:
+                raise node.error
+        elif _is_hidden(node, categories):
+            continue
+        elif node.runnable:
+            return Match("command", words, [node])
+        else:
+            categories.append(node)
+    return Match("category", words, categories) if categories else None
+
+
+def _listed_match(
+    words: tuple[str, ...], reached: "Iterable[AnyNode]", problems: list[Problem]
+) -> Match | None:
+    """Return the match that a listing shows, or None if no node remains.
+
+    It is the match that a run finds, except that a category includes only nodes that contain
+    commands. All nodes are read: what the match shadows is in `shadowed`, and the problems are
+    appended to `problems`.
+    """
+    categories: list[AnyNode] = []
     shadowed: list[AnyNode] = []
-    kind = "category"
+    command: AnyNode | None = None
     for node in reached:
         if not _read_command(node, problems):
-            if node.error and not listing and not kept:
-                raise node.error
-        elif listing and not node.definition and not node.holds_commands():
+            continue
+        if not node.definition and not node.holds_commands():
             problems += node.problems
-        elif kind == "command" or (node.runnable and _hold_commands(kept)):
+        elif command is not None or _is_hidden(node, categories):
             shadowed.append(node)
         elif node.runnable:
-            kept = [node]
-            kind = "command"
-            if not listing:
-                break
+            command = node
         else:
-            kept.append(node)
-    match = Match(kind, words, kept)
-    match.shadowed = shadowed
-    return match if kept else None
+            categories.append(node)
+
+    match: Match | None = None
+    if command is not None:
+        match = Match("command", words, [command])
+    elif categories:
+        match = Match("category", words, categories)
+    if match is not None:
+        match.shadowed = shadowed
+    return match
+
+
+def _is_hidden(node: "AnyNode", categories: "Sequence[AnyNode]") -> bool:
+    """Return whether a node is a command behind categories with the same words.
+
+    An empty category hides no command.
+    """
+    return node.runnable and _hold_commands(categories)
 
 
 def _read_command(node: "AnyNode", problems: list[Problem]) -> bool:
