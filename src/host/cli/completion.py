@@ -151,8 +151,7 @@ class Completer:
         """Return the candidates for a command's declared arguments."""
         from host.run.argument_parser import CommandLine
 
-        line = CommandLine(definition.shown_args, words)
-        line.options_first = definition.options_first
+        line = CommandLine(definition.shown_args, words, options_first=definition.options_first)
         read_typed(line)
         argument = line.waiting
         before = ""

@@ -56,7 +56,8 @@ class CommandLine:
     `loose` has the words that are neither options nor their values. `options` has each option
     under all its names. `names` has the name of each argument for messages: its own, or that of
     the caller's variable that sets it. `waiting` is an option whose value is missing at the end of
-    the line. `ended` is true after `--`.
+    the line. `ended` is true if every further word would be loose, as after `--`. With
+    `options_first`, the first loose word ends the options, as for a click command that runs others.
     """
 
     def __init__(
@@ -65,6 +66,8 @@ class CommandLine:
         args: "Iterable[str]",
         program: str = "",
         words: "Sequence[str]" = (),
+        *,
+        options_first: bool = False,
     ) -> None:
         self.arguments = arguments
         self.program = program
@@ -89,37 +92,33 @@ class CommandLine:
         self.texts: dict[str, list[str]] = {}
         self.waiting: Argument | None = None
         self.ended = False
-        # Whether the first loose word ends the options, as for a click command that runs others.
-        self.options_first = False
+        self.options_first = options_first
 
     def read(self) -> None:
         """Parse the options; all other words become `loose`. Options end at `--`."""
-        while self.rest or self.passed_after == len(self.loose):
-            if self.passed_after == len(self.loose):
-                self.passed_after = -1
-                self.ended = True
-                self.loose += reversed(self.rest)
-                self.rest.clear()
+        while len(self.loose) != self.passed_after:
+            if not self.rest:
                 return
             word = self.rest.pop()
             if len(self.loose) in self.any_form_after:
                 self.loose.append(word)
-                continue
-            if word == "--":
-                self.ended = True
-                self.loose += reversed(self.rest)
-                self.rest.clear()
-                return
-            if word.startswith("--"):
+            elif word == "--":
+                break
+            elif word.startswith("--"):
                 self.long(word)
             elif len(word) > 1 and word[0] == "-" and not self.is_negative(word):
                 self.short(word)
             else:
                 self.loose.append(word)
                 if self.options_first:
-                    self.ended = True
-                    self.loose += reversed(self.rest)
-                    self.rest.clear()
+                    break
+        self._end_options()
+
+    def _end_options(self) -> None:
+        """Make all remaining words `loose`, even those that look like options."""
+        self.ended = True
+        self.loose += reversed(self.rest)
+        self.rest.clear()
 
     def is_negative(self, word: str) -> bool:
         """Return whether a word is a negative number, and not a declared option such as `-3`."""
