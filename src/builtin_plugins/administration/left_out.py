@@ -58,7 +58,7 @@ def _shadowed(node: FolderNode | None, words: list[str], path: str) -> Iterator[
     with suppress(HostError):
         for word in words:
             node = node and node.enter(word)
-        winner = node and node.command()
+        winner = node and node.read_command()
         if winner and winner.entrypoint and winner.file != path:
             file = os.path.join(winner.directory, winner.entrypoint)
             text = f"{file} defines the same command and runs instead"

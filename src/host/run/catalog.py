@@ -398,7 +398,7 @@ def _read_command(node: "AnyNode", problems: list[Problem]) -> bool:
     A node with an invalid definition is usable if there are commands below it.
     """
     try:
-        node.definition = node.command()
+        node.definition = node.read_command()
     except DefinitionError as error:
         node.error = error
         problems.append(error.problem)

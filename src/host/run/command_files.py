@@ -97,7 +97,7 @@ class FolderNode(Node):
     word = ""
     is_folder = True
     linked = False  # true if the node is reached through a link
-    owned = False  # true inside a command's folder, where files are not scripts
+    owned = False  # true in a command's folder, whose files are not scripts: see `read_command`
     holds: bool | None = None
     defaults: "tuple[Definition, ...] | None" = None
     _base = ""  # the real path of the tree, or of the folder behind the last link that leaves it
@@ -248,25 +248,34 @@ class FolderNode(Node):
         entrypoint = join(self.at, category.entrypoint) if category else ""
         return [(words, path) for words, path in accepted if path != entrypoint]
 
-    def command(self) -> "Definition | None":
+    def read_command(self) -> "Definition | None":
         """Return the definition of this node's command or category, or None if there is none.
 
         The folder's command.json comes first, then its script `main`, then a script beside the
-        folder. A command's folder owns its files: after this call, scripts in it are not commands
-        (`owned`). Raises DefinitionError.
+        folder. A command's folder owns its files: this call marks it as `owned`, and then scripts
+        in it are not commands. So call it before `enter`, `inside` and `has_below`. Raises
+        DefinitionError.
         """
         definition = self._definition(f"{self.at}/command.json") if self.is_folder else None
-        if definition is None or not definition.is_command:
-            main = self._main()
-            if not (main or self.script):
-                return definition
-            if main and definition is not None:
-                definition.entrypoint = basename(main)
-            else:
-                definition = self._definition(main or self.script)
-        if definition is not None:
-            definition.name = definition.name or self.word or basename(self.at)
-            self.owned = self.owned or definition.file.startswith(f"{self.at}/")
+        if definition is not None and definition.is_command:
+            return self._claimed(definition)
+
+        main = self._main()
+        if main and definition is not None:
+            definition.entrypoint = basename(main)  # command.json describes the script
+            return self._claimed(definition)
+
+        script = main or self.script
+        if not script:
+            return definition  # a command.json without an entrypoint describes a category
+        definition = self._definition(script)
+        return None if definition is None else self._claimed(definition)
+
+    def _claimed(self, definition: "Definition") -> "Definition":
+        """Give the definition of this node's command its name, and mark the folder as `owned`."""
+        definition.name = definition.name or self.word or basename(self.at)
+        if definition.file.startswith(f"{self.at}/"):
+            self.owned = True
         return definition
 
     def category(self) -> "Definition | None":
@@ -376,7 +385,7 @@ class FolderNode(Node):
             if not _mentions(node.script or f"{node.at}/command.json", _ALIASES):
                 continue
             try:
-                definition = node.command()
+                definition = node.read_command()
             except DefinitionError:
                 continue
             if definition and definition.is_command and alias in definition.aliases:

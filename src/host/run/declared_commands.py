@@ -72,7 +72,7 @@ class DeclaredNode(Node):
             if item.runs:
                 yield item
 
-    def command(self) -> "Definition | None":
+    def read_command(self) -> "Definition | None":
         for item in self._commands():
             if item.words == self.at:
                 return item.definition

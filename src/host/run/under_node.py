@@ -39,7 +39,7 @@ class UnderNode(Node):
     def inside(self) -> "dict[str, UnderNode | FolderNode]":
         return {self._word: self._root}
 
-    def command(self) -> "Definition | None":
+    def read_command(self) -> "Definition | None":
         return None
 
     def category(self) -> "Definition | None":

@@ -54,7 +54,7 @@ def test_which_files_are_commands(
     for listed in (False, True):
         node = FolderNode(CommandTree(str(tmp_path), scripts={}))
         words = [*node.inside()] if listed else ["db", "db.v2", "db.conf", "db.v2.swift", "db.ps1"]
-        found = {one: inner.command() for one in words if (inner := node.enter(one))}
+        found = {one: inner.read_command() for one in words if (inner := node.enter(one))}
         runs = [one for one, definition in found.items() if definition and definition.entrypoint]
         assert runs == [*found] == [word] * bool(word)
 
@@ -69,7 +69,7 @@ def test_a_link_counts_if_its_target_is_in_the_tree(tmp_path: Path) -> None:
     (root / "gone").symlink_to("nowhere")
     (root / "loop").symlink_to("loop")
     inside = FolderNode(CommandTree(str(root), scripts={})).inside()
-    assert [word for word, node in inside.items() if node.command()] == ["in"]
+    assert [word for word, node in inside.items() if node.read_command()] == ["in"]
     reason = f"it links to {tmp_path}/outside, which is outside this tree"
     assert refusal(f"{root}/out", str(root)) == reason
 

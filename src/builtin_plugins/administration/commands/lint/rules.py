@@ -68,7 +68,7 @@ def default_command(definition: Definition, node: FolderNode) -> Iterator[Findin
     with suppress(HostError):  # an invalid command is reported separately
         word = definition.default
         inner = node.enter(node.aliased(word) or word) if word else None
-        command = inner and inner.command()
+        command = inner and inner.read_command()
         if word and not (command and command.entrypoint):
             text = f"this category has no command {word}"
             yield Finding("definition", Problem(definition.file, text, key="default"))
