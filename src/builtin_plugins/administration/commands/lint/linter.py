@@ -177,7 +177,7 @@ class Lint:
     def _node(self, node: FolderNode) -> Generator[Finding, None, Definition | None]:
         """Check the category and the command that a node defines; return the command, if valid."""
         command = None
-        for read in (node.category, node.command):
+        for read in (node.category, node.read_command):
             try:
                 definition = read()
                 if definition is None:
