@@ -173,8 +173,11 @@ class Session:
         return self.current_lock
 
     @cached_property
-    def lock_without_hooks(self) -> Lock:
-        """The current lock, or else one made without running code of directory plugins."""
+    def lock_for_inspection(self) -> Lock:
+        """A lock for commands that show or check plugins: the current lock, hooks included.
+
+        If there is none, a lock is made without running the code of directory plugins.
+        """
         return self.current_lock or self.query_plugins("none" if self.safe else "packages")
 
     def query_plugins(self, code: Literal["packages", "none"]) -> Lock:

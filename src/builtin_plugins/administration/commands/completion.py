@@ -68,7 +68,7 @@ def has_shell_commands(session: Session) -> bool:
     try:
         installation = session.installation
         index = DefinitionIndex(installation)
-        catalog = Catalog(session.lock_without_hooks, index.read_definition)
+        catalog = Catalog(session.lock_for_inspection, index.read_definition)
         inside = contents(catalog, (), deep=True)
         if not session.safe:
             index.save()

@@ -31,7 +31,7 @@ def info(session: Session, format: str) -> None:
     paths = {"root": layout.root, "config_file": layout.config_file}
     counts = {}
     if not session.is_missing:
-        installation, lock = session.installation, session.lock_without_hooks
+        installation, lock = session.installation, session.lock_for_inspection
         config = installation.config
         facts |= {"installation": "complete", "name": config.name, "version": config.version}
         paths["commands_dir"] = installation.commands_dir

@@ -1,7 +1,9 @@
 """Find the commands that several plugins define, and determine which one runs."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Iterator
+from itertools import takewhile
+from typing import NamedTuple
 
 from builtin_plugins.administration.plugins.inventory import declarations
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents, Words
@@ -10,7 +12,6 @@ from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.plugins_folder.entry import Entry
 from host import PluginError
 from host.cli.contents import contents
-from host.cli.session import Session
 from host.run.catalog import RESERVED_WORDS, Catalog, Match
 from host.run.lock import Lock
 
@@ -24,16 +25,17 @@ def check_collisions(staged: PluginContents, tx: Transaction, *, force: bool) ->
     raised if another package has an entry point of the same name: only one of them can be loaded.
     Commands that only running code shows come later: see `check_declared_commands`.
     """
-    lock, entry = tx.session.lock_without_hooks, staged.entry
+    lock = tx.session.lock_for_inspection
+    entry = staged.entry
     for name in staged.names:
         other = lock.plugins.get(name)
         if other and other.package != entry.name:
             what = f"{entry.name}: {other.distribution} also has an entry point named {name}"
             remove = f"remove {other.distribution} first"
             raise PluginError(what, "ask its author to rename it" if other.ours else remove)
-    own, _ = declarations(lock, entry)
-    new = {*staged.commands, *staged.declared} - _words(own)
-    _refuse_taken(entry, tx, new, force=force)
+    former, _ = declarations(lock, entry)
+    new = {*staged.commands, *staged.declared} - _words(former)
+    _check_words(entry, tx, new, force=force)
 
 
 def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: bool) -> None:
@@ -42,7 +44,8 @@ def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: b
     This calls the package's hooks, so the user must have agreed to add it. In safe mode, no code is
     run. Raises PluginError if commands collide, or if the package has no contents.
     """
-    entry, session = staged.entry, tx.session
+    entry = staged.entry
+    session = tx.session
     if not entry.is_package or session.safe or not os.path.isdir(tx.files):
         return
     # Imported here: other kinds of plugins need none of these.
@@ -59,78 +62,86 @@ def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: b
     plugins = added.plugins.values()
     if entry.enabled and not any(plugin.hooks or plugin.broken for plugin in plugins):
         raise PluginError(f"{entry.name}: contains no commands and no hooks")
-    own, _ = declarations(session.lock_without_hooks, entry)
-    _refuse_taken(entry, tx, _words(added) - _words(own), force=force)
+    former, _ = declarations(session.lock_for_inspection, entry)
+    _check_words(entry, tx, _words(added) - _words(former), force=force)
 
 
-def _refuse_taken(entry: Entry, tx: Transaction, new: Collection[Words], *, force: bool) -> None:
-    """Raise PluginError if a command of the words `new` exists; with `force`, only warn.
+class _Collision(NamedTuple):
+    """A new command that meets an existing one, described by `text`.
 
-    The registry's order decides, and packages of the program's environment come last. A command of
-    a later plugin would be replaced, which is refused even with `force`.
+    `existing_runs` is True if the existing command would still run.
     """
-    lock = tx.session.lock_without_hooks
-    entries = tx.registry.entries.values()
-    names = [known.name for known in entries if not known.is_in_environment]
-    earlier = ["", *names[: [*names, entry.name].index(entry.name)]]
 
-    def is_kept(existing: Match) -> bool:
-        plugin = _plugin_of(existing)
-        owner = lock.plugins.get(plugin)
-        return plugin in earlier or (owner is not None and owner.package in earlier)
-
-    _, others = declarations(lock, entry)
-    _refuse(tx.session, entry, _taken(new, others, is_kept), force=force)
+    text: str
+    existing_runs: bool
 
 
-def _refuse(session: Session, entry: Entry, taken: Mapping[str, bool], *, force: bool) -> None:
-    """Raise PluginError if commands of a plugin already exist; with `force`, only warn.
+def _check_words(entry: Entry, tx: Transaction, new: Collection[Words], *, force: bool) -> None:
+    """Raise PluginError if a new command of the words `new` collides; with `force`, only warn.
 
-    `taken` is the result of `_taken`. If an existing command would no longer run, PluginError is
-    raised even with `force`.
+    If an existing command would no longer run, PluginError is raised even with `force`.
     """
-    for line, is_kept in taken.items():
-        if not is_kept:
+    collisions = list(_collisions(entry, tx, new))
+    for collision in collisions:
+        if not collision.existing_runs:
             raise PluginError(
-                f"{line}; {entry.name} must not replace it",
+                f"{collision.text}; {entry.name} must not replace it",
                 "disable or remove one of the two plugins",
             )
-    if taken and not force:
-        more = f" (and {len(taken) - 1} more)" if len(taken) > 1 else ""
+    if collisions and not force:
+        more = f" (and {len(collisions) - 1} more)" if len(collisions) > 1 else ""
         raise PluginError(
-            f"{next(iter(taken))}{more}",
+            f"{collisions[0].text}{more}",
             f"--force adds {entry.name} anyway, but the existing command still runs",
         )
-    for line in taken:
-        session.messages.warn(f"{line}; the existing command is used")
+    for collision in collisions:
+        tx.messages.warn(f"{collision.text}; the existing command is used")
 
 
-def _taken(
-    words: Collection[Words], others: Lock, is_kept: Callable[[Match], bool]
-) -> dict[str, bool]:
-    """Return the collisions of the new commands `words` with existing commands or reserved words.
+def _collisions(entry: Entry, tx: Transaction, new: Collection[Words]) -> Iterator[_Collision]:
+    """Yield the collisions of the new commands `new` with existing commands or reserved words.
 
-    A key is the line of text that describes a collision. Its value is True if the existing command
-    would still run, as `is_kept` determines. A new command collides, too, with a category of the
-    same words, and with an existing command above it, which gets the remaining words as arguments.
-    `others` is the lock without this plugin.
+    A new command collides, too, with a category of the same words, and with an existing command
+    above it, which gets the remaining words as arguments.
     """
+    lock = tx.session.lock_for_inspection
+    _, others = declarations(lock, entry)
     before = Catalog(others)
-    taken = {}
-    for new in sorted(words):
-        existing = before.find(new)
-        text = " ".join(new)
-        has_same_words = existing.words == new
+    earlier = _earlier_plugins(entry, tx)
+    for words in sorted(new):
+        existing = before.find(words)
+        existing_runs = _is_of(existing, earlier, lock)
+        text = " ".join(words)
+        has_same_words = existing.words == words
         if existing.kind == "command" and has_same_words:
-            taken[f"{text} is already a command of {_owner(existing)}"] = is_kept(existing)
-        elif new[0] in RESERVED_WORDS:
-            taken[f"{text} cannot be a command: {new[0]} is reserved"] = True
+            text = f"{text} is already a command of {_owner(existing)}"
+            yield _Collision(text, existing_runs)
+        elif words[0] in RESERVED_WORDS:
+            yield _Collision(f"{text} cannot be a command: {words[0]} is reserved", True)
         elif existing.kind == "category" and has_same_words and _has_commands(existing):
-            taken[f"{text} is already a category of {_owner(existing)}"] = is_kept(existing)
+            text = f"{text} is already a category of {_owner(existing)}"
+            yield _Collision(text, existing_runs)
         elif existing.kind == "command":
             above = f"{' '.join(existing.words)}, which is already a command of {_owner(existing)}"
-            taken[f"{text} would be below {above}"] = is_kept(existing)
-    return taken
+            yield _Collision(f"{text} would be below {above}", existing_runs)
+
+
+def _earlier_plugins(entry: Entry, tx: Transaction) -> set[str]:
+    """Return the names of the plugins whose commands run instead of those of `entry`.
+
+    The registry's order decides. Packages of the program's environment come last. The name ""
+    stands for `commands/`, which comes first.
+    """
+    entries = tx.registry.entries.values()
+    names = [known.name for known in entries if not known.is_in_environment]
+    return {"", *takewhile(lambda name: name != entry.name, names)}
+
+
+def _is_of(existing: Match, plugins: Collection[str], lock: Lock) -> bool:
+    """Return whether an existing command or category is of one of `plugins`, or of its package."""
+    name = _plugin_of(existing)
+    plugin = lock.plugins.get(name)
+    return name in plugins or (plugin is not None and plugin.package in plugins)
 
 
 def _owner(existing: Match) -> str:

@@ -96,7 +96,7 @@ def inventory(
         from builtin_plugins.administration.plugins.reconcile import reconcile_if_free
 
         reconcile_if_free(plugins_dir)
-    lock = session.lock_without_hooks if code == "packages" else session.current_lock
+    lock = session.lock_for_inspection if code == "packages" else session.current_lock
     lock = lock or session.query_plugins("none")
     registry = effective_registry(plugins_dir)
     session.messages.warn(*registry.problems)

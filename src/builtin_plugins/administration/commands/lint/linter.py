@@ -66,7 +66,7 @@ class Lint:
         yield from (Finding("definition", problem) for problem in wrong)
         for project in projects:
             yield from self.tree(FolderNode(project.tree, project=project))
-        catalog = Catalog(self._session.lock_without_hooks, around=lambda: (projects, []))
+        catalog = Catalog(self._session.lock_for_inspection, around=lambda: (projects, []))
         yield from self._shadowed(catalog, projects)
         yield from _moved(catalog)
 
