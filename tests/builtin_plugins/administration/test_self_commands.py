@@ -375,7 +375,7 @@ def test_init_without_a_home_that_can_be_written(install: Install, tmp_path: Pat
     shown = made.run("self", "init", str(tmp_path / "new"), "--name", "acme", env=env)
     assert shown.status == 0
     assert f"next: {tmp_path}/new/core/acme self new" in shown.stdout
-    assert shown.stderr.startswith("to put it on PATH, run mkdir -p ~/.local/bin && ")
+    assert f"export PATH={tmp_path}/new/core:$PATH" in shown.stderr
 
 
 @pytest.mark.parametrize(("answer", "is_added"), [("y", True), ("", False)])

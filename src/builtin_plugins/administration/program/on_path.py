@@ -85,12 +85,23 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     is_on_path = usual in environ.get("PATH", "").split(":")
     make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
     to_link = f"{make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
-    line = "add this line to your shell's start-up file: export PATH=~/.local/bin:$PATH"
+    start_up = "add this line to your shell's start-up file: export "
+    line = f"{start_up}PATH=~/.local/bin:$PATH"
+    if not is_linked and not _can_be_written(usual):
+        folder = shlex.quote(os.path.dirname(launcher))
+        return f"to put it on PATH, {start_up}PATH={folder}:$PATH"
     if is_on_path:
         return f"to put it on PATH: {to_link}"
     if is_linked:
         return f"to put it on PATH, {line}"
     return f"to put it on PATH, run {to_link}, and {line}"
+
+
+def _can_be_written(folder: str) -> bool:
+    """Return whether the user can create files in a folder, or can make this folder."""
+    while folder and not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    return os.path.isdir(folder) and os.access(folder, os.W_OK)
 
 
 def offer_completion(session: Session, name: str) -> None:
