@@ -197,7 +197,7 @@ class Lint:
             if definition.entrypoint:
                 environ = self._session.environ
                 yield from rules.script_findings(definition, environ, self.shell_scripts)
-                command = definition if read == node.command else None
+                command = definition if read == node.read_command else None
         if command is not None:
             script = os.path.join(command.directory, command.entrypoint)
             gets_help = script_gets_help(command, "" if command.in_python else script)
