@@ -266,6 +266,19 @@ def test_a_run_that_would_fail(install, fields, arguments, status, reason):
     assert plan["errors"][0]["message"] in ran.stderr
 
 
+@pytest.mark.parametrize("arguments", [["--purge"], ["--purge", "prod"]], ids=" ".join)
+def test_a_given_option_strengthens_the_effects(install, arguments):
+    args = [{"name": "stage", "required": True}, {"name": "--purge", "effects": "destroy"}]
+    made = install(
+        {
+            "commands/a/b/command.json": command(effects="read", args=args),
+            "commands/a/b/main.sh": "#!/bin/sh\n",
+        }
+    )
+    _, plan = explained(made, "a", "b", *arguments)
+    assert plan["effects"] == "destroy"
+
+
 @pytest.mark.parametrize(
     ("words", "status", "reason"),
     [

@@ -210,6 +210,7 @@ class Run(Record):
             self._line = parse(declared, self.arguments, self.program, self.words, self.caller)
             self.arg_variables = self._line.variables()
         except MissingArgumentsError as missing:
+            self._line = missing.line  # the answers are added to it
             self.arguments, self.arg_variables = self.questions.arguments(self, missing)
 
     def read_variables(self, reading: "type[SourceReader] | None" = None) -> None:
