@@ -33,7 +33,9 @@ class UserQuestions(Questions):
     ) -> "tuple[Sequence[str], Mapping[str, str]]":
         from host.cli.prompt import ask_missing
 
-        return ask_missing(missing, run.definition, run.arguments, run.caller, may_ask=self.may_ask)
+        return ask_missing(
+            missing, run.definition, run.arguments, run.environ, may_ask=self.may_ask
+        )
 
 
 def execute(run: Run, messages: "Messages") -> int:
@@ -59,7 +61,7 @@ def make_ready(run: Run, messages: "Messages") -> Exec:
     if messages.debugging:
         for line in run.layers.ignored():
             messages.debug(line)
-    descriptor = run.caller.get(REPORT)
+    descriptor = run.environ.get(REPORT)
     if descriptor is not None:
         from host.run.report import report_variables
 

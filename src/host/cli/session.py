@@ -214,7 +214,7 @@ class Session:
         self,
         words: tuple[str, ...],
         definition: Definition,
-        caller: Mapping[str, str],
+        environ: Mapping[str, str],
         reading: type[SourceReader] | None = None,
         *,
         secrets: bool = False,
@@ -222,23 +222,22 @@ class Session:
     ) -> Run:
         """Return a run of a command, planned as far as its variables; no question is asked.
 
-        The command is started with the environment `caller`. `directory` is the current directory
-        of a run on another machine. Without `secrets`, the value of a
-        secret is its unresolved reference. Raises SourceError, and NotConfirmedError for a command
-        of an untrusted project.
+        The run starts from the environment `environ`. `directory` is the current directory of a run
+        on another machine. Without `secrets`, the value of a secret is its unresolved reference.
+        Raises SourceError, and NotConfirmedError for a command of an untrusted project.
         """
         from host.run.plan import Questions, Run
 
         questions = Questions()
         questions.may_ask = secrets and self.can_ask  # a provider may ask for a passphrase
         run = Run(
-            words,
-            definition,
-            self.installation,
-            self.catalog,
-            self.messages.warn,
-            caller,
-            self.program,
+            words=words,
+            definition=definition,
+            installation=self.installation,
+            catalog=self.catalog,
+            report=self.messages.warn,
+            environ=environ,
+            program=self.program,
             questions=questions,
             directory=directory,
             resolves=secrets,

@@ -99,9 +99,9 @@ def traced_variables(layers: Layers) -> dict[str, Variable]:
         return variable.replaced(source=f"{path}:{line}") if line else variable
 
     traced = {}
-    for name in {**layers.offered, **layers.fixed, **layers.caller}:
+    for name in {**layers.offered, **layers.fixed, **layers.inherited}:
         ranked = [with_line(variable) for variable in layers.offered.get(name, ())]
-        outside = layers.caller.get(name)
+        outside = layers.inherited.get(name)
         fixed = layers.fixed.get(name)
         if outside is not None and outside != fixed:
             ranked.insert(0, Variable(name, outside, "system", SYSTEM))
@@ -144,13 +144,13 @@ def shown_variables(
     definition = run.definition
     shown = {**variables}
     if not show_secrets:
-        shown = masked(variables, run.caller, declared_secrets(definition, variables))
+        shown = masked(variables, run.environ, declared_secrets(definition, variables))
         for name in definition.secrets:
             secret = variables.get(name)
             if secret is not None and secret.rank == SECRETS:
                 shown[name] = secret.replaced(source=f"{secret.source}, not asked")
     for argument in definition.args:
-        if argument.env in run.caller:
+        if argument.env in run.environ:
             for name in filter(argument.owns, shown):
                 shown[name] = shown[name].replaced(source=f"args: {argument.env}")
     return shown

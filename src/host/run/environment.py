@@ -12,10 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from host.run.declarations import EnvSource
-    from host.run.definition import Definition
-    from host.run.installation import OpenInstallation
     from host.run.layout import Layout
     from host.run.path_folders import PathFolder
+    from host.run.plan import Run
 
 REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 
@@ -96,35 +95,28 @@ class SourceReader(Offers):
             self.offer(name, value, SECRETS, definition.file, key, secret=self.resolves)
 
 
-def layers_of(
-    words: tuple[str, ...],
-    definition: "Definition",
-    installation: "OpenInstallation",
-    environ: "Mapping[str, str]",
-    given: "Mapping[str, str] | None" = None,
-    shell_file: str = "",
-) -> Layers:
-    """Return the initial layers of a command's run; a `SourceReader` adds the other sources.
+def layers_of(run: "Run") -> Layers:
+    """Return the initial layers of a run; a `SourceReader` adds the other sources.
 
-    `environ` is the caller's environment, with CLI_RUN. `given` has the variables of the declared
-    arguments, by default those of an empty command line. `shell_file` is the file for lines that
-    the calling shell evaluates, or "".
+    If the run's arguments are not parsed yet, their variables are those of an empty command line.
     """
-    caller = {}
-    for name, value in environ.items():
+    definition = run.definition
+    inherited = {}
+    for name, value in run.environ.items():
         is_of_argument = any(argument.owns(name) for argument in definition.args)
         if name not in (RUN, REPORT, RECORDED, SHELL_FILE) and not is_of_argument:
-            caller[name] = value
+            inherited[name] = value
 
+    given = run.arg_variables
     if definition.args and given is None:
         from host.run.argument_parser import parse
 
-        given = parse(definition.args, None, environ=environ).variables()
-    fixed = {**installation.run_variables(words), **(given or {})}
+        given = parse(definition.args, None, environ=run.environ).variables()
+    fixed = {**run.installation.run_variables(run.words), **(given or {})}
     if definition.project is not None:
         fixed["PROJECT_DIR"] = definition.project.root
-    if shell_file:
-        fixed[SHELL_FILE] = shell_file
+    if definition.shell and run.shell_file:
+        fixed[SHELL_FILE] = run.shell_file
     folders: Sequence[PathFolder] = ()
     if definition.path_folders and definition.reads_sources:
         from host.run.path_folders import check_folders
@@ -134,13 +126,13 @@ def layers_of(
     def chain(
         values: "Mapping[str, str]", secret: "Collection[str]", added: "Sequence[str]"
     ) -> str:
-        return run_chain(installation.layout, environ, values, secret, added)
+        return run_chain(run.installation.layout, run.environ, values, secret, added)
 
     secret_names: list[str] = []
     for argument in definition.args:
         if argument.secret:
             secret_names += filter(argument.owns, fixed)
-    return Layers(caller, fixed, chain, folders, secret_names)
+    return Layers(inherited, fixed, chain, folders, secret_names)
 
 
 def run_chain(

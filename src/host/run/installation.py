@@ -90,9 +90,11 @@ class OpenInstallation:
         code = (__file__, sys.version, interpreter, python_path)
         self.key = "\n".join([*directories, config.min_version, *code])
 
-    @property
-    def caller(self) -> "Mapping[str, str]":
-        """The caller's environment, without what an outer run of this installation has set."""
+    def environ_without_outer_run(self) -> "Mapping[str, str]":
+        """Return `environ` without what an outer run of this installation has set.
+
+        CLI_RUN itself stays, for the run that starts now.
+        """
         if RUN not in self.environ:
             return self.environ
         from host.run.nested import without_outer_run
@@ -106,7 +108,7 @@ class OpenInstallation:
         from host.run.project_roots import project_roots
 
         program = self.layout.program
-        environ = self.caller
+        environ = self.environ_without_outer_run()
         roots = [*project_roots(program, home(environ))]
         if not roots:
             return [], []

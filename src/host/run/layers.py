@@ -80,8 +80,10 @@ class Layers:
 
     The highest rank (smallest number) wins; if ranks are equal, the value read last wins.
 
+    inherited
+             what the command inherits from the caller's environment (SYSTEM): never changed, even
+             if a value is empty
     fixed    variables that describe the run (FRAMEWORK), including those of declared arguments
-    caller   the caller's environment (SYSTEM): never changed, even if a value is empty
     offered  the variables of all other sources by name, the strongest first
     missing  the `.env` files that do not exist
     secret_names
@@ -92,13 +94,13 @@ class Layers:
 
     def __init__(
         self,
-        caller: "Mapping[str, str]",
+        inherited: "Mapping[str, str]",
         fixed: "Mapping[str, str]",
         run_chain: "RunChain | None" = None,
         folders: "Sequence[PathFolder]" = (),
         secret_names: "Collection[str]" = (),
     ) -> None:
-        self.caller = caller
+        self.inherited = inherited
         self.fixed = fixed
         self.offered: dict[str, list[Variable]] = {}
         self.missing: list[str] = []
@@ -117,7 +119,7 @@ class Layers:
         value: str | None = None
         if name in self.offered:
             value = self.offered[name][0].value
-        for stronger in (self.caller, self.fixed):
+        for stronger in (self.inherited, self.fixed):
             value = stronger.get(name, value)
         if name == "PATH" and self.folders:
             from host.run.path_folders import append_folders
@@ -126,8 +128,8 @@ class Layers:
         return value
 
     def environment(self) -> dict[str, str]:
-        """Return the complete environment: the caller's, and the variables of all sources."""
-        environment = {**self.caller, **self.fixed}
+        """Return the complete environment: what is inherited, and the variables of all sources."""
+        environment = {**self.inherited, **self.fixed}
         won = {}  # what the sources add: nothing that the caller or the run has set
         for name, ranked in self.offered.items():
             if name not in environment:
@@ -165,7 +167,7 @@ class Layers:
     def ignored(self) -> "Iterator[str]":
         """Yield a line for each value that has no effect because the caller set the name."""
         for name, ranked in self.offered.items():
-            if name not in self.caller:
+            if name not in self.inherited:
                 continue
             for variable in ranked:
                 yield f"{name}: {variable.source} is ignored, because the caller set {name}"
@@ -238,8 +240,8 @@ class Offers(Record):
 
         def lookup(name: str) -> str | None:
             value = self.layers.get(name)
-            if name == "PWD" and name in self.layers.caller:
-                value = self.directory or working_directory(self.layers.caller[name])
+            if name == "PWD" and name in self.layers.inherited:
+                value = self.directory or working_directory(self.layers.inherited[name])
             if value is None and name in self.definition.secrets:
                 what = f"${name} is empty here, because secrets are resolved last"
                 warn(Problem(path, what, "compute the value in the command", key, line))

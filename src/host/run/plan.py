@@ -63,7 +63,7 @@ class Run(Record):
 
     words, definition  the command
     arguments          the words that the command gets
-    caller             the environment of the caller
+    environ            the caller's environment: see `OpenInstallation.environ_without_outer_run`
     installation, catalog, program
                        the installation, all commands, and the program's name for messages
     report             is called with each `Problem` that does not prevent the run
@@ -85,7 +85,7 @@ class Run(Record):
     installation: "OpenInstallation"
     catalog: "Catalog"
     report: "Report"
-    caller: "Mapping[str, str]"
+    environ: "Mapping[str, str]"
     program: str
     arguments: "Sequence[str]" = ()
     questions: Questions = Questions()
@@ -111,7 +111,7 @@ class Run(Record):
     @property
     def layers(self) -> Layers:
         """The variables of all sources; before `read_variables`, only those of the caller."""
-        return Layers(self.caller, {}) if self._reader is None else self._reader.layers
+        return Layers(self.environ, {}) if self._reader is None else self._reader.layers
 
     @property
     def question(self) -> str:
@@ -197,7 +197,7 @@ class Run(Record):
             from host.run.shell_file import check_shell
 
             words, definition = self.words, self.definition
-            check_shell(words, definition, self.caller, self.program, self.shell_file)
+            check_shell(words, definition, self.environ, self.program, self.shell_file)
 
     def parse_arguments(self) -> None:
         """Set `arg_variables`. Raises UsageError if the arguments are not as declared."""
@@ -207,7 +207,7 @@ class Run(Record):
         from host.run.argument_parser import MissingArgumentsError, parse
 
         try:
-            self._line = parse(declared, self.arguments, self.program, self.words, self.caller)
+            self._line = parse(declared, self.arguments, self.program, self.words, self.environ)
             self.arg_variables = self._line.variables()
         except MissingArgumentsError as missing:
             self._line = missing.line  # the answers are added to it
@@ -218,19 +218,11 @@ class Run(Record):
 
         `reading` decides what is read of a source: a help page, for example, does not start bash.
         """
-        definition, lock = self.definition, self.catalog.lock
-        layers = layers_of(
-            self.words,
-            definition,
-            self.installation,
-            self.caller,
-            self.arg_variables,
-            self.shell_file if definition.shell else "",
-        )
+        lock = self.catalog.lock
         self._reader = (reading or SourceReader)(
             self.words,
-            definition,
-            layers,
+            self.definition,
+            layers_of(self),
             self.report,
             lock.schemes,
             resolves=self.resolves,
@@ -258,7 +250,7 @@ class Run(Record):
             definition.file,
             definition.required_envs,
             layers.get,
-            layers.caller,
+            layers.inherited,
             layers.missing,
             pending,
         )
@@ -308,7 +300,7 @@ class Run(Record):
         facts = {
             ASSUME_YES: self.questions.assume_yes,
             NO_INPUT: not self.questions.may_ask,
-            INNER_RUN: RUN in self.caller,
+            INNER_RUN: RUN in self.environ,
         }
         return [name for name, applies in facts.items() if applies]
 
@@ -343,15 +335,15 @@ def find_run(
     if not file and match.node is not None:
         folders = catalog.lock.folders_of(match.node.tree)
     return Run(
-        match.words,
-        definition,
-        installation,
-        catalog,
-        report,
-        installation.caller,
-        installation.layout.program,
-        arguments,
-        questions or Questions(),
+        words=match.words,
+        definition=definition,
+        installation=installation,
+        catalog=catalog,
+        report=report,
+        environ=installation.environ_without_outer_run(),
+        program=installation.layout.program,
+        arguments=arguments,
+        questions=questions or Questions(),
         resolves=acts,
         starts_programs=acts,
         file=file,

@@ -57,7 +57,7 @@ def _resolve(
     if not calls:  # only optional references, of variables that are not set
         return {}
     terminal = reader.may_ask and _has_terminal()
-    seconds = limit_from(reader.layers.caller, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal])
+    seconds = limit_from(reader.layers.inherited, SECRETS_TIMEOUT, _PROVIDER_SECONDS[terminal])
     environ = reader.layers.environment()
     providers = Providers(environ, definition.directory, seconds, terminal)
     limit = seconds + 2 * GRACE_SECONDS

@@ -42,13 +42,13 @@ class RecordedRun:
         secrets: Collection[str] | None,
     ) -> None:
         self._run = Run(
-            command.words,
-            command.definition,
-            session.installation,
-            session.catalog,
-            session.messages.warn,
-            session.caller,
-            session.program,
+            words=command.words,
+            definition=command.definition,
+            installation=session.installation,
+            catalog=session.catalog,
+            report=session.messages.warn,
+            environ=session.caller,
+            program=session.program,
             plugin=command.plugin,
         )
         self._environ = session.environ

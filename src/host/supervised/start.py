@@ -144,7 +144,7 @@ class Spool:
     def __init__(self, run: "Run", messages: "Messages") -> None:
         from host.run.history import history_path
 
-        state = xdg_home(run.caller, "STATE")
+        state = xdg_home(run.environ, "STATE")
         self._path = f"{history_path(state, run.installation.layout.root)}.spool"
         self._messages = messages
         self._is_large = False
@@ -263,7 +263,7 @@ def _take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None
 
     is_named = isinstance(demands.exclusive, str) and demands.exclusive != WAIT
     name = str(demands.exclusive) if is_named else " ".join(run.words)
-    path = lock_path(xdg_home(run.caller, "STATE"), run.installation.layout.root, name)
+    path = lock_path(xdg_home(run.environ, "STATE"), run.installation.layout.root, name)
     waits = demands.exclusive == WAIT
     return take_lock(path, run.words, waits, lambda text: messages.line(f"{run.program}: {text}"))
 

@@ -154,13 +154,13 @@ def requirements(subject: Subject) -> Iterator[Finding]:
         if not definition.requires or not definition.compatible:
             continue
         run = Run(
-            command.words,
-            definition,
-            session.installation,
-            catalog,
-            session.messages.warn,
-            session.caller,
-            subject.call,
+            words=command.words,
+            definition=definition,
+            installation=session.installation,
+            catalog=catalog,
+            report=session.messages.warn,
+            environ=session.caller,
+            program=subject.call,
             starts_programs=True,
         )
         try:
