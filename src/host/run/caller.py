@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 
-RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.nested`
-PARTS_BEFORE_ID = 5  # of an entry of CLI_RUN, which ends with the id of a recorded run
+RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.chain_entry`
 RECORD = "CLI_RECORD"  # if the caller sets it to 1, any run is recorded
 RECORDED = (
     "CLI_RECORDED"  # ID:ORIGIN:CLIENT, if the caller records this run: see `recorded_variable`

@@ -11,12 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from host.run.chain_entry import ChainEntry
     from host.run.declarations import SecretScheme
     from host.run.definition import Definition
     from host.run.path_folders import PathFolder
 
     Report = Callable[[Problem], None]
-    RunChain = Callable[[Mapping[str, str], Collection[str], Sequence[str]], str]
 
 # Ranks: 1 is the highest, and the highest wins. A default in a command's script has rank 5.
 FRAMEWORK = 0  # CLI_DIR, COMMAND_NAME … describe the run, so nothing overrides them
@@ -88,6 +88,7 @@ class Layers:
     missing  the `.env` files that do not exist
     secret_names
              the names in `fixed` whose values are secret
+    entry    the run's entry of CLI_RUN, or None if it exports none
     folders  the folders to append to PATH, after everything that the caller and the sources set
     unasked  the references in `env_files` that were not resolved
     """
@@ -96,7 +97,7 @@ class Layers:
         self,
         inherited: "Mapping[str, str]",
         fixed: "Mapping[str, str]",
-        run_chain: "RunChain | None" = None,
+        entry: "ChainEntry | None" = None,
         folders: "Sequence[PathFolder]" = (),
         secret_names: "Collection[str]" = (),
     ) -> None:
@@ -107,7 +108,7 @@ class Layers:
         self.unasked: list[str] = []
         self.folders = folders
         self.secret_names = secret_names
-        self._run_chain = run_chain  # returns CLI_RUN for what this run sets and appends to PATH
+        self._entry = entry
 
     def offer(self, variable: Variable) -> None:
         ranked = self.offered.setdefault(variable.name, [])
@@ -141,11 +142,11 @@ class Layers:
 
             layer = environment if "PATH" in environment else won
             layer["PATH"], added = append_folders(layer.get("PATH"), self.folders)
-        if self._run_chain is not None:
+        if self._entry is not None:
             values = {**self.fixed, **won}
             set_here = {name: values[name] for name in values if name not in FRAMEWORK_NAMES}
             secret = self._secrets_among(set_here)
-            environment[RUN] = self._run_chain(set_here, secret, added)
+            environment[RUN] = self._entry.chained(set_here, secret, added)
         return environment | won
 
     def _secrets_among(self, values: "Mapping[str, str]") -> "set[str]":

@@ -1,15 +1,11 @@
-"""Nested runs: each run exports CLI_RUN for the runs inside it.
+"""Nested runs: what a run reads in CLI_RUN, which the runs around it have exported.
 
-CLI_RUN has an entry for each installation in the chain of runs, the innermost last:
-`ROOT:LAUNCHER:CONFIG_FILE:NAME=HASH,NAME=HASH:FOLDER,FOLDER:ID`, with one space between entries. A
-NAME is a variable that the run set, and HASH is the hash of its value; a secret has no hash, as in
-`NAME=HASH,NAME`. A FOLDER is one that the run appended to PATH. ID is that of the run in the
-history, or of the nearest recorded run around it. Without an ID, or without both, the last colons
-are left out. `run_chain` in `host.run.environment` writes the entry. A run that is not inside
-another run does not import this module.
+`host.run.chain_entry` writes CLI_RUN and describes it. A run that is not inside another run does
+not import this module.
 """
 
-from host.run.caller import FRAMEWORK_NAMES, PARTS_BEFORE_ID, RUN
+from host.run.caller import FRAMEWORK_NAMES, RUN
+from host.run.chain_entry import NEEDED_PARTS, PARTS
 from host.run.files import join
 from host.run.record import Record
 from host.run.text import value_hash
@@ -65,18 +61,25 @@ def set_by_caller(own: str, launcher: str, environ: "Mapping[str, str]") -> tupl
     runs = outer_runs(environ)
     if not runs:
         return root, config_file, launcher
-    origin = run_of(own, runs) or OuterRun("", launcher, "", {})
-    for run in runs:
-        if run.launcher == launcher:
-            origin = run  # the innermost one comes last
 
     innermost = runs[-1]
-    if config_file == (innermost.config_file or join(innermost.root, "core/cli.json")):
-        config_file = origin.config_file
-    if root == innermost.root:
-        root = origin.root
-        launcher = origin.launcher
+    sets_root = root != innermost.root
+    sets_config = config_file != (innermost.config_file or join(innermost.root, "core/cli.json"))
+    origin = _started_by(launcher, runs) or run_of(own, runs)
+    if not sets_config:
+        config_file = origin.config_file if origin else ""
+    if not sets_root:
+        root = origin.root if origin else ""
+        launcher = origin.launcher if origin else launcher
     return root, config_file, launcher
+
+
+def _started_by(launcher: str, runs: list[OuterRun]) -> OuterRun | None:
+    """Return the innermost run that `launcher` has started, or None if there is none."""
+    for run in reversed(runs):
+        if run.launcher == launcher:
+            return run
+    return None
 
 
 def without_outer_run(environ: "Mapping[str, str]", root: str) -> dict[str, str]:
@@ -122,9 +125,12 @@ def outer_id(environ: "Mapping[str, str]") -> str:
 
 
 def _parsed(text: str) -> OuterRun:
-    root, launcher, config_file, hashes, *more = text.split(":")
-    if len(more) > PARTS_BEFORE_ID - 3 or not root.startswith("/"):
+    parts = text.split(":")
+    if not NEEDED_PARTS <= len(parts) <= PARTS or not parts[0].startswith("/"):
         raise ValueError
+    parts += [""] * (PARTS - len(parts))
+    root, launcher, config_file, hashes, folders, run_id = parts
+
     pairs: dict[str, str] = {}
     for item in hashes.split(","):
         name, equals, value = item.partition("=")
@@ -132,10 +138,15 @@ def _parsed(text: str) -> OuterRun:
             raise ValueError
         if name:
             pairs[name] = value
-    folders, run_id = [*more, "", ""][:2]
     added = [_unescaped(folder) for folder in folders.split(",") if folder]
-    launcher, config_file = _unescaped(launcher or root), _unescaped(config_file)
-    return OuterRun(_unescaped(root), launcher, config_file, pairs, tuple(added), run_id)
+    return OuterRun(
+        root=_unescaped(root),
+        launcher=_unescaped(launcher or root),
+        config_file=_unescaped(config_file),
+        hashes=pairs,
+        added=tuple(added),
+        id=run_id,
+    )
 
 
 def _unescaped(text: str) -> str:

@@ -8,7 +8,8 @@ import posix
 import time
 
 from host.errors import HostError
-from host.run.caller import PARTS_BEFORE_ID, RECORD, RECORDED, RUN, is_on, xdg_home
+from host.run.caller import RECORD, RECORDED, RUN, is_on, xdg_home
+from host.run.chain_entry import with_id
 from host.run.record import Record
 from host.run.supervision import OUTPUT, WAIT
 from host.run.text import encode
@@ -93,7 +94,7 @@ def start_supervised(
     started = started_run(run)
     if spool:
         spool.append(started)
-        chain = _with_id(replacement.env[RUN], started.id)
+        chain = with_id(replacement.env[RUN], started.id)
         replacement = replacement.replaced(env={**replacement.env, RUN: chain})
     watched = WatchedRun(replacement, demands.seconds, output=output, kept=kept)
     try:
@@ -213,14 +214,6 @@ def started_run(run: "Run") -> "StartedRun":
         process=posix.getpid(),
         client=client,
     )
-
-
-def _with_id(chain: str, run_id: str) -> str:
-    """Return CLI_RUN with `run_id` in its last entry: see `host.run.nested`."""
-    before, _, last = chain.rpartition(" ")
-    parts = last.split(":")[:PARTS_BEFORE_ID]
-    parts += [""] * (PARTS_BEFORE_ID - len(parts))
-    return f"{before} {':'.join([*parts, run_id])}".lstrip()
 
 
 def _masked_arguments(run: "Run") -> "Sequence[str]":
