@@ -45,13 +45,16 @@ def execute(run: Run, messages: "Messages") -> int:
     """
     replacement = make_ready(run, messages)
     messages.debug(f"starting {replacement.path}")
+    demands = None
     if run.is_supervised:
-        from host.supervised.start import demands_of, start_supervised
+        from host.supervised.start import demands_of
 
         demands = demands_of(run)
-        if demands is not None:
-            return start_supervised(run, demands, replacement, messages)
-    raise process.execute(replacement)  # returns only if the system refuses
+    if demands is None:
+        process.execute(replacement)
+    from host.supervised.start import start_supervised
+
+    return start_supervised(run, demands, replacement, messages)
 
 
 def make_ready(run: Run, messages: "Messages") -> Exec:

@@ -77,12 +77,12 @@ def send_signal(process: int, number: int) -> None:
         pass
 
 
-def execute(replacement: Exec) -> HostError:
-    """Replace this process with `replacement`; return the error if that fails."""
+def execute(replacement: Exec) -> "NoReturn":
+    """Replace this process with `replacement`. Raises HostError if the system refuses."""
     try:
         exec_now(replacement)
     except OSError as failure:
-        return start_error(replacement.path, failure)
+        raise start_error(replacement.path, failure) from None
 
 
 def exec_now(replacement: Exec) -> "NoReturn":

@@ -17,6 +17,7 @@ from host.run.text import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import NoReturn
 
     from host.run.declarations import AfterRun
     from host.run.history import EndedRun, StartedRun
@@ -81,7 +82,7 @@ def start_supervised(
     """
     descriptor = _take_lock(run, demands, messages)
     if not demands.need_parent:
-        raise _start_with_lock(replacement, descriptor)
+        _start_with_lock(replacement, descriptor)
     from host.run.watched_run import WatchedRun
 
     spool = Spool(run, messages) if demands.record else None
@@ -115,15 +116,15 @@ def start_supervised(
     return watched.leave(ending)
 
 
-def _start_with_lock(replacement: "Exec", descriptor: int | None) -> HostError:
-    """Replace this process with the command, which inherits the lock; return the error if any."""
+def _start_with_lock(replacement: "Exec", descriptor: int | None) -> "NoReturn":
+    """Replace this process with the command, which inherits the lock. Raises HostError."""
     from host.run.process import execute
 
     if descriptor is not None:
         from host.run.exclusive import inheritable
 
         inheritable(descriptor)
-    return execute(replacement)
+    execute(replacement)
 
 
 def _reported(
