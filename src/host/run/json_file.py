@@ -72,8 +72,11 @@ class _Rules:
     def object_pairs_hook(pairs: "list[tuple[str, Any]]") -> "dict[str, Any]":
         made = dict(pairs)
         if len(made) != len(pairs):
-            key = next(key for key, _ in pairs if made.pop(key, made) is made)
-            raise NotStrictError(f'the key "{key}" occurs twice in one object', key)
+            seen: set[str] = set()
+            for key, _ in pairs:
+                if key in seen:
+                    raise NotStrictError(f'the key "{key}" occurs twice in one object', key)
+                seen.add(key)
         return made
 
     @staticmethod

@@ -133,8 +133,10 @@ def read_lock(paths: "Iterable[str]", key: str) -> Lock | None:
     for path in paths:
         try:
             return _parse(own_content(path), key)
-        except (HostError, OSError, LookupError, TypeError, ValueError, AttributeError):
-            continue
+        except (HostError, OSError, ValueError):
+            continue  # there is none, it is not trustworthy, or it is damaged or outdated
+        except (LookupError, TypeError, AttributeError):
+            continue  # the checksum is right, but a program with other records has written it
     return None
 
 

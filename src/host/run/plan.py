@@ -6,7 +6,7 @@ the result. A run takes all of them. `Run.look` takes all of them, too, but goes
 together with `resolves` and `starts_programs` off, it has no side effects. A help page, `self env`
 and `self doctor` take only the steps that they need.
 
-No step asks the user: a plan that cannot go on without an answer turns to its `Questions`.
+A step that needs an answer of the user turns to the plan's `Questions`, which ask or refuse.
 """
 
 from host.errors import HostError, Problem
@@ -162,10 +162,18 @@ class Run(Record):
             self.check_variables,
         )
 
+    @property
+    def checks(self) -> "tuple[Callable[[], None], ...]":
+        """The steps after whose errors `look` goes on: no other step needs what they find out.
+
+        `check_trust` is not among them, because nothing of an untrusted project is read.
+        """
+        return (self.check_shell, self.check_variables, self.check_programs)
+
     def look(self) -> "list[HostError]":
         """Take the steps, and return the errors that prevent the run, the first one first.
 
-        A step whose conditions are not known after an error is not taken.
+        After an error in a step that others need, the steps behind it are not taken.
         """
         errors: list[HostError] = []
         for step in self.steps:
@@ -174,7 +182,7 @@ class Run(Record):
             except HostError as error:
                 if str(error) not in map(str, errors):
                     errors.append(error)
-                if step not in (self.check_shell, self.check_variables, self.check_programs):
+                if step not in self.checks:
                     break
         return errors
 
