@@ -265,18 +265,18 @@ class Run(Record):
 
     def check_programs(self) -> None:
         """Raise MissingError if required programs are missing or have the wrong version."""
-        if self.definition.requires:
-            from host.run.requirements import check_programs
+        if not self.definition.requires:
+            return
+        from host.run.requirements import missing_programs, program_faults
 
-            check_programs(
-                self.definition.requires,
-                self.words,
-                self.program,
-                self.layers.environment(),
-                self._is_command,
-                self.installation.cache_path("versions"),
-                starts_programs=self.starts_programs,
-            )
+        faults = program_faults(
+            self.definition.requires,
+            self.layers.environment(),
+            self.installation.cache_path("versions"),
+            starts_programs=self.starts_programs,
+        )
+        if faults:
+            raise missing_programs(faults, self.words, self.program, self._is_command)
 
     def _is_command(self, words: tuple[str, ...]) -> bool:
         match = self.catalog.find(words)

@@ -36,7 +36,9 @@ class RequiredVariable(str):
 
     def __new__(cls, name: str, hint: str = "", kind: str = "", secret: bool = False) -> "Self":
         made = super().__new__(cls, name)
-        made.hint, made.type, made.secret = hint, kind, secret
+        made.hint = hint
+        made.type = kind
+        made.secret = secret
         return made
 
     def fault(self, value: str | None) -> str:
@@ -52,14 +54,18 @@ def read_required(fields: Fields, items: "list[Any]") -> tuple[RequiredVariable,
     """Return the variables that the `items` of `required_envs` name. Raises DefinitionError."""
     variables = []
     for index, item in enumerate(items):
-        values = {"name": item} if type(item) is str else item
         key = f"required_envs[{index}]"
+        values = {"name": item} if type(item) is str else item
         inner = Fields(fields.path, values, key)
+
         name = inner.text("name", required=True)
         kind = inner.one_of("type", tuple(_EXPECTED))
         fields.check_variable(key, name)
-        variables.append(RequiredVariable(name, inner.text("hint"), kind, inner.flag("secret")))
-    return tuple(dict.fromkeys(variables))
+        hint = inner.text("hint")
+        is_secret = inner.flag("secret")
+        variables.append(RequiredVariable(name, hint, kind, is_secret))
+
+    return tuple(dict.fromkeys(variables))  # each name once
 
 
 def _has_type(kind: str, value: str) -> bool:

@@ -104,39 +104,54 @@ def satisfies(version: str, wanted: str) -> bool:
     return True
 
 
-def check_programs(
+def program_faults(
     requires: "Iterable[Requirement]",
-    words: "Sequence[str]",
-    program: str,
     environ: "Mapping[str, str]",
-    is_command: "Callable[[tuple[str, ...]], bool]",
     cache_file: str,
     *,
-    starts_programs: bool = True,
-) -> None:
-    """Raise MissingError if required programs are missing or have the wrong version.
+    starts_programs: bool,
+) -> "list[tuple[Requirement, str]]":
+    """Return each requirement that is not met, and why: see `fault`.
 
-    `is_command` returns whether words name a command, such as `setup jq`. `words` and `environ`
-    belong to the command; `cache_file` caches versions. Without `starts_programs`, a program whose
-    version is not in the cache passes.
+    Without `starts_programs`, a program whose version is not in the cache passes.
     """
     faults = []
     for requirement in requires:
-        text = fault(requirement, environ, cache_file, starts_programs=starts_programs)
-        if text not in ("", NOT_CHECKED):
-            faults.append((requirement, text))
-    if not faults:
-        return
+        reason = fault(requirement, environ, cache_file, starts_programs=starts_programs)
+        if reason not in ("", NOT_CHECKED):
+            faults.append((requirement, reason))
+    return faults
+
+
+def missing_programs(
+    faults: "Sequence[tuple[Requirement, str]]",
+    words: "Sequence[str]",
+    program: str,
+    is_command: "Callable[[tuple[str, ...]], bool]",
+) -> MissingError:
+    """Return the error for a command `words` with these `faults`; `program` is the host's name.
+
+    `is_command` returns whether words name a command, such as `setup jq`.
+    """
+    needs = [f"{requirement} ({reason})" for requirement, reason in faults]
+    remedy = _remedies(faults, program, is_command)
+    return MissingError(Problem(" ".join(words), f"needs {', '.join(needs)}", remedy))
+
+
+def _remedies(
+    faults: "Sequence[tuple[Requirement, str]]",
+    program: str,
+    is_command: "Callable[[tuple[str, ...]], bool]",
+) -> str:
     alone = len(faults) == 1
-    needs = []
     remedies = []
-    for requirement, text in faults:
-        needs.append(f"{requirement} ({text})")
+    for requirement, _ in faults:
         remedy = remedy_of(requirement, program, is_command)
         if remedy:
             remedies.append(remedy if alone else f"{requirement.program}: {remedy}")
-    remedy = "; ".join(remedies) or ("install it" if alone else "install them")
-    raise MissingError(Problem(" ".join(words), f"needs {', '.join(needs)}", remedy))
+    if remedies:
+        return "; ".join(remedies)
+    return "install it" if alone else "install them"
 
 
 def fault(
