@@ -18,15 +18,20 @@ from host.run.installation import open_installation
 from host.run.layout import find_layout, program_name
 from host.run.lock import read_lock
 from host.run.messages import Messages
+from host.run.record import Record
 from host.run.text import decode, encode
+from host.run.words import RESERVED_WORDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from host.cli.global_options import GlobalOptions
     from host.run.installation import OpenInstallation
+    from host.run.layout import Layout
     from host.run.lock import Lock
+
+COMPLETE = "--complete"  # what a shell's completion passes before the words of its line
 
 
 def main() -> int:
@@ -66,10 +71,36 @@ def leave(status: int) -> int:
     return status
 
 
-def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
-    """Execute the command that `argv` names, or let `host.cli` handle the words."""
-    layout = find_layout(argv[0], environ)
-    words = argv[1:]
+class Request(Record):
+    """What the caller asks for: the command line, read as far as its global options.
+
+    words        the words after the global options
+    options      the global options, or None if there are none
+    shell_file   the value of `--shell-file`, or ""
+    safe         whether no third-party Python may run
+    assume_yes   whether the user agreed in advance to what a command asks
+    may_ask      whether nothing forbids questions
+    """
+
+    words: "Sequence[str]"
+    options: "GlobalOptions | None"
+    shell_file: str
+    safe: bool
+    assume_yes: bool
+    may_ask: bool
+
+    @property
+    def may_run(self) -> bool:
+        """Whether the words may name a command that replaces this process, or complete one."""
+        if self.options is not None and self.options.wants_answer:
+            return False
+        return bool(self.words) and self.words[0] not in RESERVED_WORDS
+
+
+def read_request(
+    words: "Sequence[str]", environ: "Mapping[str, str]", messages: Messages
+) -> Request:
+    """Read the words of the command line. Raises UsageError for a mistake in an option."""
     shell_file = ""
     if words and words[0] == "--shell-file":
         shell_file = _shell_file(words)
@@ -77,64 +108,89 @@ def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages)
 
     options: "GlobalOptions | None" = None
     switches: frozenset[str] = frozenset()
-    if words and words[0].startswith("-") and words[0] != "--complete":
+    if words and words[0].startswith("-") and words[0] != COMPLETE:
         from host.cli.global_options import GlobalOptions
 
         options = GlobalOptions()
         options.read(words, messages)
         words = options.words
         switches = options.switches
-    safe = is_on(environ.get("CLI_SAFE")) or "--safe" in switches
-    assume_yes = is_on(environ.get("CLI_YES")) or "--yes" in switches
-    may_ask = allows_questions(environ, no_input="--no-input" in switches)
+    return Request(
+        words=words,
+        options=options,
+        shell_file=shell_file,
+        safe=is_on(environ.get("CLI_SAFE")) or "--safe" in switches,
+        assume_yes=is_on(environ.get("CLI_YES")) or "--yes" in switches,
+        may_ask=allows_questions(environ, no_input="--no-input" in switches),
+    )
 
-    start = None
-    if words and words[0] not in ("self", "help") and not (options and options.wants_answer):
-        installation = open_installation(layout, environ)
-        lock = _current_lock(installation, messages, safe=safe)
-        start = (installation, lock)
-        if words[0] == "--complete":
-            from host.cli.completion import reply
 
-            posix.write(1, encode(reply(words[1:], installation, lock)))
-            return 0
-        from host.run.catalog import Catalog
-        from host.run.plan import find_run
-        from host.run_command import UserQuestions, execute
+def dispatch(argv: "Sequence[str]", environ: dict[str, str], messages: Messages) -> int:
+    """Execute the command that `argv` names, or let `host.cli` handle the words."""
+    layout = find_layout(argv[0], environ)
+    request = read_request(argv[1:], environ, messages)
+    if not request.may_run:
+        return _answer(request, layout, environ, messages)
 
-        run = find_run(
-            words,
-            installation,
-            Catalog(lock, around=installation.around),
-            messages.warn,
-            UserQuestions(may_ask=may_ask, assume_yes=assume_yes),
-            acts=True,
-            shell_file=shell_file,
-        )
-        if run is not None:
-            return execute(run, messages)
+    installation = open_installation(layout, environ)
+    lock = _current_lock(installation, messages, safe=request.safe)
+    if request.words[0] == COMPLETE:
+        from host.cli.completion import reply
 
+        posix.write(1, encode(reply(request.words[1:], installation, lock)))
+        return 0
+
+    from host.run.catalog import Catalog
+    from host.run.plan import find_run
+    from host.run_command import UserQuestions, execute
+
+    run = find_run(
+        request.words,
+        installation,
+        Catalog(lock, around=installation.around),
+        messages.warn,
+        UserQuestions(may_ask=request.may_ask, assume_yes=request.assume_yes),
+        acts=True,
+        shell_file=request.shell_file,
+    )
+    if run is None:
+        return _answer(request, layout, environ, messages, (installation, lock))
+    return execute(run, messages)
+
+
+def _answer(
+    request: Request,
+    layout: "Layout",
+    environ: dict[str, str],
+    messages: Messages,
+    start: "tuple[OpenInstallation, Lock] | None" = None,
+) -> int:
+    """Let `host.cli` handle the words: a page, a listing, a command of the program or a mistake.
+
+    `start` has the installation and its lock if they were read already.
+    """
     from host.cli.dispatch import run_cli
     from host.cli.global_options import GlobalOptions
     from host.cli.session import Session
 
-    explains = options is not None and options.explain and not (options.help or options.version)
+    options = request.options or GlobalOptions(tuple(request.words))
+    explains = options.explain and not (options.help or options.version)
     session = Session(
         layout,
         environ,
         messages,
-        safe=safe,
-        assume_yes=assume_yes,
-        may_ask=may_ask,
-        shell_file=shell_file,
+        safe=request.safe,
+        assume_yes=request.assume_yes,
+        may_ask=request.may_ask,
+        shell_file=request.shell_file,
         start=start,
         writes_index=not explains,
     )
-    if explains and options is not None:
+    if explains:
         from host.explain import explain
 
         return explain(session, options)
-    return run_cli(session, options or GlobalOptions(tuple(words)))
+    return run_cli(session, options)
 
 
 def _current_lock(installation: "OpenInstallation", messages: Messages, *, safe: bool) -> "Lock":

@@ -16,12 +16,12 @@ from host.cli.variables import shown_variables, variables_of
 from host.errors import HostError, UsageError
 from host.records import Limit, Plan
 from host.run.caller import RECORD
-from host.run.catalog import RESERVED_WORDS
 from host.run.plan import Questions, Run, find_run
 from host.run.programs import start_of
 from host.run.questions import unconfirmed
 from host.run.requirements import NOT_CHECKED, fault
 from host.run.text import EMPTY, printable
+from host.run.words import RESERVED_WORDS
 from host.supervised.masking import masked_arguments, secret_values
 from host.supervised.start import demands_of
 from host.text_width import width_of

@@ -7,7 +7,7 @@ from types import ModuleType
 
 from builtin_plugins.administration.declared import DECLARATION, SelfCommand
 from host import CategoryDeclaration, CommandDeclaration, hookimpl
-from host.run.catalog import SELF
+from host.run.words import SELF
 
 _HERE = "builtin_plugins.administration"
 _MODULES = (  # those with `self` commands, in the order of the man page

@@ -9,12 +9,12 @@ argument declares. For speed, neither click nor pluggy is loaded, and only one c
 
 from host.cli.global_options import FORMATS, OF_LISTINGS, OPTIONS, VALUES, take_option
 from host.errors import HostError, UsageError
-from host.run.catalog import RESERVED_WORDS, SELF, Catalog
+from host.run.catalog import Catalog
 from host.run.definition import is_reference
 from host.run.files import join
 from host.run.record import Record
 from host.run.text import printable
-from host.run.words import takes_option
+from host.run.words import RESERVED_WORDS, SELF, takes_option
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

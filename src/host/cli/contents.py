@@ -2,8 +2,9 @@
 
 from host.errors import Problem
 from host.listing_records import Category, Command
-from host.run.catalog import SELF, Catalog, Match
+from host.run.catalog import Catalog, Match
 from host.run.record import Record
+from host.run.words import SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,13 +7,14 @@ from host.cli.session import Session
 from host.cli.variables import page_variables
 from host.errors import HostError
 from host.run.argument_spec import usage_of
-from host.run.catalog import SELF, Catalog, Match
+from host.run.catalog import Catalog, Match
 from host.run.definition import Definition
 from host.run.files import realpath
 from host.run.script_definition import ScriptComments
 from host.run.script_help import script_gets_help
 from host.run.text import printable
 from host.run.trust import is_trusted
+from host.run.words import SELF
 from host.text_width import width_of
 
 

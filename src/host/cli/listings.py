@@ -9,8 +9,9 @@ from host.cli.topics import DOCS, TOPICS, topic, without_installation
 from host.cli.unknown_words import unknown_word
 from host.errors import PluginError, UsageError
 from host.listing_records import Listing
-from host.run.catalog import SELF, Match
+from host.run.catalog import Match
 from host.run.importing import load_reference
+from host.run.words import SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from host.cli.unknown_words import unknown_word_in
 from host.errors import InstallationError, OperationError, Problem, UsageError
 from host.run.argument_parser import parse
 from host.run.argument_spec import Argument
-from host.run.catalog import SELF, Catalog
+from host.run.catalog import Catalog
 from host.run.importing import load_reference
 from host.run.interrupts import RaisedInterrupts
 from host.run.lock import Lock
+from host.run.words import SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

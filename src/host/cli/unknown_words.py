@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from host.cli.session import Session
 from host.errors import UsageError
-from host.run.catalog import SELF, Match
+from host.run.catalog import Match
 from host.run.command_files import FolderNode
 from host.run.lock import Lock
 from host.run.plugin import Plugin
 from host.run.suggestions import closest
 from host.run.text import EMPTY
+from host.run.words import SELF
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

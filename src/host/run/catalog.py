@@ -11,7 +11,7 @@ from host.errors import DefinitionError, Problem
 from host.run.command_files import FolderNode
 from host.run.declarations import CommandTree
 from host.run.definition import read_definition
-from host.run.words import is_word
+from host.run.words import RESERVED_WORDS, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
 
     Around = Callable[[], tuple[list[Project], list[Problem]]]
     AnyNode: TypeAlias = "FolderNode | UnderNode | DeclaredNode"
-
-SELF = "self"  # the first word of the commands that manage the program itself
-RESERVED_WORDS = (SELF, "help")  # first words that no folder can define
 
 
 class Match:

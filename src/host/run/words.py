@@ -4,6 +4,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+SELF = "self"  # the first word of the commands that manage the program itself
+RESERVED_WORDS = (SELF, "help")  # first words that no folder can define
 _LONGEST = 64  # characters of a word
 WORD_RULE = "use at most 64 letters, digits and ._- for a word, and begin with a letter or digit"
 

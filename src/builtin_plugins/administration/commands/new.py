@@ -18,9 +18,8 @@ from builtin_plugins.plugins_folder.entry import is_plugin_name
 from builtin_plugins.store.versions import staging
 from host import OperationError, UsageError, is_word
 from host.cli.session import Session
-from host.run.catalog import RESERVED_WORDS
 from host.run.script_names import script_word
-from host.run.words import WORD_RULE
+from host.run.words import RESERVED_WORDS, WORD_RULE
 
 _LANGUAGES = ["bash", "python", "node", "sh"]
 

@@ -12,8 +12,9 @@ from builtin_plugins.administration.plugins.transaction import Transaction
 from builtin_plugins.plugins_folder.entry import Entry
 from host import PluginError
 from host.cli.contents import contents
-from host.run.catalog import RESERVED_WORDS, Catalog, Match
+from host.run.catalog import Catalog, Match
 from host.run.lock import Lock
+from host.run.words import RESERVED_WORDS
 
 
 def check_collisions(staged: PluginContents, tx: Transaction, *, force: bool) -> None:

@@ -25,7 +25,7 @@ from host.cli.contents import contents
 from host.cli.session import Session
 from host.cli.variables import settings_names
 from host.run.caller import FRAMEWORK_NAMES
-from host.run.catalog import RESERVED_WORDS, Catalog, reserved_problem
+from host.run.catalog import Catalog, reserved_problem
 from host.run.command_files import FolderNode
 from host.run.declarations import CommandTree
 from host.run.files import read_regular
@@ -35,7 +35,7 @@ from host.run.lock import Lock
 from host.run.projects import Project
 from host.run.script_definition import ScriptComments, block_text
 from host.run.script_help import script_gets_help
-from host.run.words import is_word
+from host.run.words import RESERVED_WORDS, is_word
 
 
 class Lint:
