@@ -1,5 +1,7 @@
 """`self plugin add`."""
 
+from typing import NamedTuple
+
 from builtin_plugins.administration.declared import TIMEOUT, YES, argument, self_command, text
 from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
@@ -108,26 +110,28 @@ def plugin_add(  # noqa: PLR0913, PLR0917 - one parameter for each option
     wanted.entry = wanted.entry.replaced(name=name or "", scripts=scripts, path=path)
     if team and wanted.entry.is_users_directory:
         raise UsageError("--team cannot be used with a directory", "add a git repository instead")
+    options = _Options(ref=ref, team=team, force=force, yes=yes, verbose=verbose)
     with transaction(session, timeout) as tx:
-        _add(wanted, tx, ref=ref, team=team, force=force, yes=yes, verbose=verbose)
+        _add(wanted, tx, options)
 
 
-def _add(
-    wanted: PluginSource,
-    tx: Transaction,
-    *,
-    ref: str | None,
-    team: bool,
-    force: bool,
-    yes: bool,
-    verbose: bool,
-) -> None:
-    """Fetch and add a plugin, unless it is surely installed already.
+class _Options(NamedTuple):
+    """The options of `self plugin add` that do not describe the plugin.
 
-    `ref` is None if the user gave none.
+    `ref` is None if the user gave none: a plugin that is installed already then keeps its ref.
     """
+
+    ref: str | None
+    team: bool
+    force: bool
+    yes: bool
+    verbose: bool
+
+
+def _add(wanted: PluginSource, tx: Transaction, options: _Options) -> None:
+    """Fetch and add a plugin, unless it is surely installed already."""
     session, given = tx.session, wanted.entry
-    former = _former(given, tx, ref=ref)
+    former = _entry_of_name(given, tx) if given.name else _installed_from(given, tx, options.ref)
     if former:
         # What the user did not give again stays: the name, and how scripts become commands.
         wanted.entry = wanted.entry.replaced(
@@ -135,9 +139,9 @@ def _add(
             scripts=former.scripts if given.scripts is None else given.scripts,
             path=former.path if given.path is None else given.path,
         )
-    is_same_ref = former and (ref is None or ref == former.ref)
+    is_same_ref = former and options.ref in (None, former.ref)
     if former and is_same_ref and _needs_no_fetch(former, wanted.entry, tx):
-        if team:
+        if options.team:
             with locked_registry(tx) as (registry, _):
                 registry.put(former, team=True)
             session.show_lines(f"{former.name} is in plugins/registry.json; commit that file")
@@ -146,12 +150,12 @@ def _add(
         return
 
     tx.messages.debug(f"fetching {wanted.entry.source}")
-    staged = ensure_built(wanted.fetch(tx), tx, yes=yes)
+    staged = ensure_built(wanted.fetch(tx), tx, yes=options.yes)
     if staged.entry.is_in_environment:
         have = "is among the packages that the program itself has; nothing was installed"
         session.show_lines(f"{staged.entry.name} {staged.entry.version} {have}")
         return
-    _add_staged(staged, tx, team=team, force=force, yes=yes, verbose=verbose)
+    _add_staged(staged, tx, options)
 
 
 def _scripts(entry: Entry, prefix: str, split: str, under: str) -> dict[str, str | bool] | None:
@@ -168,18 +172,10 @@ def _scripts(entry: Entry, prefix: str, split: str, under: str) -> dict[str, str
     return scripts or None
 
 
-def _add_staged(
-    staged: PluginContents,
-    tx: Transaction,
-    *,
-    team: bool,
-    force: bool,
-    yes: bool,
-    verbose: bool,
-) -> None:
+def _add_staged(staged: PluginContents, tx: Transaction, options: _Options) -> None:
     """Show what a staged plugin adds, ask, and install it."""
     session, entry = tx.session, staged.entry
-    former = _former(entry, tx, ref=entry.ref)
+    former = _entry_of_name(entry, tx)
     if former is None:
         check_new_name(entry, ())
     else:
@@ -191,46 +187,52 @@ def _add_staged(
 
     staged = staged.replaced(entry=entry)
     current = former if plan is Plan.UPDATE else None
-    preview(session, current, staged, verbose=verbose)
-    check_collisions(staged, tx, force=force)
+    preview(session, current, staged, verbose=options.verbose)
+    check_collisions(staged, tx, force=options.force)
     if current:
-        ask_to_continue(session, f"Update {entry.name}?", yes, "nothing was changed")
+        ask_to_continue(session, f"Update {entry.name}?", options.yes, "nothing was changed")
     else:
-        ask_to_continue(session, "Add it?", yes, "nothing was added")
-    check_declared_commands(staged, tx, force=force)
-    done = install(entry, tx, new=former is None, team=team)
+        ask_to_continue(session, "Add it?", options.yes, "nothing was added")
+    check_declared_commands(staged, tx, force=options.force)
+    done = install(entry, tx, new=former is None, team=options.team)
     if done is Plan.NOTHING:
         session.show_lines(_installed(entry, tx))
         return
-    shared = ["commit plugins/registry.json for your team"]
-    session.show_lines(f"{done.value} {entry.name}", *(shared if team else _ways(entry, tx)))
+    next_steps = ["commit plugins/registry.json for your team"]
+    if not options.team:
+        next_steps = _ways(entry, tx)
+    session.show_lines(f"{done.value} {entry.name}", *next_steps)
 
 
-def _former(wanted: Entry, tx: Transaction, *, ref: str | None) -> Entry | None:
-    """Return the entry in the registry that adding `wanted` would replace, or None.
+def _installed_from(wanted: Entry, tx: Transaction, ref: str | None) -> Entry | None:
+    """Return the entry of an installed plugin from the source of `wanted`, or None.
 
-    If `wanted` has a name, the entry is found by this name; otherwise, it is found by its source,
-    among the installed plugins. `ref` is None if the user gave none: the plugin then keeps its
-    ref. Raises PluginError if the entry of this name has another source, unless both entries are
-    packages.
+    Several plugins can be from one source, with different names: if the user gave a `ref`, a
+    plugin of this ref comes first.
     """
-    entries = tx.registry.entries
-    if not wanted.name:
-        matches = [
-            entry
-            for entry in entries.values()
-            if (entry.kind, entry.source) == (wanted.kind, wanted.source) and _is_present(entry, tx)
-        ]
-        if ref is not None:
-            matches.sort(key=lambda entry: entry.ref != wanted.ref)
-        return next(iter(matches), None)
+    entries = [entry for entry in tx.registry.entries.values() if _has_same_source(entry, wanted)]
+    installed = [entry for entry in entries if _is_present(entry, tx)]
+    if ref is not None:
+        installed.sort(key=lambda entry: entry.ref != ref)
+    return installed[0] if installed else None
 
-    former = entries.get(wanted.name)
+
+def _entry_of_name(wanted: Entry, tx: Transaction) -> Entry | None:
+    """Return the entry that has the name of `wanted`, which adding would replace, or None.
+
+    Raises PluginError if that entry has another source, unless both are packages: the name of a
+    package is the same in every source.
+    """
+    former = tx.registry.entries.get(wanted.name)
     if former is None or (former.is_package and wanted.is_package):
         return former
-    if (former.kind, former.source) != (wanted.kind, wanted.source):
+    if not _has_same_source(former, wanted):
         raise _name_is_taken(former, wanted, tx)
     return former
+
+
+def _has_same_source(entry: Entry, other: Entry) -> bool:
+    return (entry.kind, entry.source) == (other.kind, other.source)
 
 
 def _name_is_taken(former: Entry, wanted: Entry, tx: Transaction) -> PluginError:
