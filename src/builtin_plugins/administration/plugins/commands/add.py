@@ -167,7 +167,8 @@ def _scripts(entry: Entry, prefix: str, split: str, under: str) -> dict[str, str
     texts = {"prefix": prefix, "split": split, "under": under}
     scripts: dict[str, str | bool] = {key: text for key, text in texts.items() if text}
     if under and not (prefix or split or entry.is_package):
-        # Files are commands only in a directory without definitions: see `described`.
+        # Files are commands only in a directory without definitions; reading the staged
+        # directory shows whether it is one, and then drops this key.
         scripts["files"] = False
     return scripts or None
 

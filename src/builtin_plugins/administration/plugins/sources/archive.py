@@ -23,7 +23,9 @@ class ArchiveSource(PluginSource):
 
     def fetch(self, tx: Transaction) -> PluginContents:
         sha256 = unpack(self, UnpackOptions(keeps_top=_is_category_or_command), tx)
-        return self.described(self.entry.replaced(sha256=sha256), tx, tx.files, self.entry.source)
+        return self.stage_contents(
+            self.entry.replaced(sha256=sha256), tx, tx.files, self.entry.source
+        )
 
 
 def unpack(source: PluginSource, options: UnpackOptions, tx: Transaction) -> str:

@@ -27,7 +27,7 @@ from builtin_plugins.plugins_folder.directory import (
     store_of,
 )
 from builtin_plugins.plugins_folder.entry import Entry
-from host import HostError, PluginError, UsageError
+from host import HostError, Messages, PluginError, UsageError
 
 _EXTRAS = re.compile(r"(.+)(\[[A-Za-z0-9][\w.,-]*\])\Z")
 SUBDIRECTORY = "#subdirectory="  # stands in a source before a directory in it
@@ -100,10 +100,10 @@ class PluginSource:
         """Fetch and stage a version; return its contents. None of the plugin's code is run."""
         raise NotImplementedError
 
-    def described(
+    def stage_contents(
         self, entry: Entry, tx: Transaction, root: str, called: str = ""
     ) -> PluginContents:
-        """Return the staged version in `root`, with its entry completed from plugin.json.
+        """Return what the fetched version in `root` has, with its entry completed.
 
         Problems name the source as `called`, not as `root`, because the staging directory `root`
         no longer exists when the user reads them.
@@ -113,39 +113,17 @@ class PluginSource:
         called = called or root
         self.keep_subdirectory(tx)
         try:
-            unread = entry.replaced(version="", description="", directory="", hooks="")
-            plugin = read_plugin(root, unread)
-            found = read_contents(plugin)
-            # An invalid definition shows that the folder is meant to have command folders.
-            # Every other problem, such as a subfolder whose name is no word, shows nothing.
-            is_invalid = any(problem.path.endswith(".json") for problem in found.problems)
-            has_contents = found.commands or found.has_python or is_invalid
-            if not has_contents and not is_python_project(root):
-                bare = read_contents(plugin.replaced(scripts={}))  # with {}, scripts are commands
-                if bare.commands and plugin.scripts is None:
-                    scripts = {**(entry.scripts or {})}
-                    scripts.pop("files", None)
-                    found = bare.replaced(entry=plugin.entry.replaced(scripts=scripts))
-            if _needs_path(plugin, found):
-                # Scripts often call their neighbours by name.
-                here = found.entry.directory or "."
-                found = found.replaced(entry=found.entry.replaced(path=(here,)))
+            contents = _read_new(root, entry)
         except HostError as error:
             raise type(error)(relocated(error.problem, root, called)) from None
-        if is_package(root, found.commands):
-            return self.as_package(entry, tx)
-        name = found.entry.name or _suggested_name(entry.source)
-        entry = found.entry.replaced(name=name)
-        problems = tuple(relocated(problem, root, called) for problem in found.problems)
-        program = tx.messages.program
-        if not found.commands and not found.has_python:
-            tx.messages.warn(*problems)
-            raise PluginError(
-                f"{entry.source}: contains no commands and no hooks",
-                "a plugin must contain scripts or <category>/<command>/"
-                f"command.json (see: {program} self new plugin --help)",
-            )
-        return found.replaced(entry=entry, problems=problems)
+        if is_package(root, contents.commands):
+            return self.as_package(entry, root, tx)
+
+        name = contents.entry.name or _suggested_name(entry.source)
+        problems = tuple(relocated(problem, root, called) for problem in contents.problems)
+        contents = contents.replaced(entry=contents.entry.replaced(name=name), problems=problems)
+        _check_not_empty(contents, tx.messages)
+        return contents
 
     def keep_subdirectory(self, tx: Transaction) -> None:
         """Make the source's subdirectory, if any, the staged directory. Raises PluginError.
@@ -169,20 +147,27 @@ class PluginSource:
                     raise PluginError(f"{self.entry.source}: the link {shown} leads out of it")
         os.rename(inside, tx.files)
 
-    def as_package(self, entry: Entry, tx: Transaction) -> PluginContents:
-        """Return the staged Python project as a package that is to be built."""
+    def as_package(self, entry: Entry, root: str, tx: Transaction) -> PluginContents:
+        """Return the Python project in `root` as a package that is to be built.
+
+        Raises PluginError if the user gave the plugin a name.
+        """
+        source = self.entry.source
         if entry.name:
-            what = f"{self.entry.source}: is a Python package, which keeps its own name"
+            what = f"{source}: is a Python package, which keeps its own name"
             raise PluginError(what, f"add it without --name, under another name than {entry.name}")
-        name = project_name(tx.files) or _suggested_name(entry.source)
-        if self.subdirectory:
-            os.rename(tx.files, os.path.join(whole_of(tx), self.subdirectory))
-        else:
-            os.rename(tx.files, whole_of(tx))
-        source = self.package_source(name)
-        at = f"at commit {entry.commit[:12]}" if entry.commit else f"in {self.entry.source}"
-        entry = entry.replaced(name=name, kind="pip", source=source, path=None)
+        # The source may have extras, which are no part of the directory's name.
+        name = project_name(root) or _suggested_name(split_extras(source)[0])
+        self.keep_project(tx)
+        at = f"at commit {entry.commit[:12]}" if entry.commit else f"in {source}"
+        entry = entry.replaced(name=name, kind="pip", source=self.package_source(name), path=None)
         return PluginContents(entry, unbuilt={name: at})
+
+    def keep_project(self, tx: Transaction) -> None:
+        """Move the staged project to `whole_of`, where `build` finds it."""
+        whole = whole_of(tx)
+        target = os.path.join(whole, self.subdirectory) if self.subdirectory else whole
+        os.rename(tx.files, target)
 
     def package_source(self, name: str) -> str:
         """Return the source of the package `name` in this source, as the registry stores it."""
@@ -272,7 +257,60 @@ def _suggested_name(source: str) -> str:
     return re.sub(r"[^a-z0-9._-]+", "-", last.lower()).strip("._-")[:64]
 
 
-def _needs_path(plugin: DirectoryPlugin, found: PluginContents) -> bool:
+def _read_new(root: str, entry: Entry) -> PluginContents:
+    """Return the contents of the new version in `root`; the author's facts complete the entry."""
+    # An update takes the facts of the new plugin.json, not those of the former version.
+    unread = entry.replaced(version="", description="", directory="", hooks="")
+    plugin = read_plugin(root, unread)
+    contents = read_contents(plugin)
+    if not _is_meant_for_folders(contents) and not is_python_project(root):
+        contents = _as_plain_scripts(plugin) or contents
+    if _needs_path(plugin, contents):
+        # Scripts often call their neighbours by name.
+        folder = contents.entry.directory or "."
+        contents = contents.replaced(entry=contents.entry.replaced(path=(folder,)))
+    return contents
+
+
+def _is_meant_for_folders(contents: PluginContents) -> bool:
+    """Return whether a directory that was read by its folders is meant to be read so.
+
+    An invalid definition shows this, too. Every other problem, such as a subfolder whose name is no
+    word, shows nothing.
+    """
+    if contents.commands or contents.has_python:
+        return True
+    return any(problem.path.endswith(".json") for problem in contents.problems)
+
+
+def _as_plain_scripts(plugin: DirectoryPlugin) -> PluginContents | None:
+    """Return the contents if each script of a directory is a command, or None without scripts.
+
+    Returns None, too, if the author or the user has decided how scripts become commands.
+    """
+    if plugin.scripts is not None:
+        return None
+    contents = read_contents(plugin.replaced(scripts={}))  # with {}, scripts are commands
+    if not contents.commands:
+        return None
+    scripts = dict(plugin.entry.scripts or {})
+    scripts.pop("files", None)
+    return contents.replaced(entry=plugin.entry.replaced(scripts=scripts))
+
+
+def _check_not_empty(contents: PluginContents, messages: Messages) -> None:
+    """Raise PluginError if a plugin has no contents, after warnings about what was ignored."""
+    if contents.commands or contents.has_python:
+        return
+    messages.warn(*contents.problems)
+    raise PluginError(
+        f"{contents.entry.source}: contains no commands and no hooks",
+        "a plugin must contain scripts or <category>/<command>/"
+        f"command.json (see: {messages.program} self new plugin --help)",
+    )
+
+
+def _needs_path(plugin: DirectoryPlugin, contents: PluginContents) -> bool:
     """Return whether adding a plugin records the key `path`.
 
     This is so for a new plugin that consists of plain scripts, if neither its author nor the user
@@ -280,6 +318,6 @@ def _needs_path(plugin: DirectoryPlugin, found: PluginContents) -> bool:
     """
     is_new = not plugin.entry.installedAt
     is_decided = plugin.entry.path is not None or manifest_decides(plugin.root)
-    definitions = found.commands.values()
+    definitions = contents.commands.values()
     is_plain = bool(definitions) and all(definition.is_script for definition in definitions)
     return is_new and is_plain and not is_decided

@@ -60,7 +60,7 @@ class GitSource(PluginSource):
         wanted = self.entry.replaced(source=self.stored(self.address))
         entry = fetch_commit(wanted, self.address, tx, tx.files)
         entry = entry.replaced(source=self.entry.source)
-        return self.described(entry, tx, tx.files, entry.source)
+        return self.stage_contents(entry, tx, tx.files, entry.source)
 
     def package_source(self, name: str) -> str:
         address = GitSource.stored(self.address)

@@ -4,12 +4,10 @@ import os
 from contextlib import ExitStack
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.python_project import project_name
 from builtin_plugins.administration.plugins.reconcile import link_next, set_aside
 from builtin_plugins.administration.plugins.sources.base import PluginSource, split_extras
 from builtin_plugins.administration.plugins.transaction import Transaction
-from builtin_plugins.plugins_folder.entry import Entry
-from host import OperationError, PluginError, UsageError
+from host import OperationError, UsageError
 
 
 class LocalSource(PluginSource):
@@ -27,20 +25,13 @@ class LocalSource(PluginSource):
             raise OperationError(f"{source}: is already in the plugins directory")
         if plugins_dir.startswith(os.path.join(root, "")):
             raise OperationError(f"{source}: contains the plugins directory")
-        found = self.described(self.entry, tx, root)
-        if extras and not found.unbuilt:
+        contents = self.stage_contents(self.entry, tx, root)
+        if extras and not contents.unbuilt:
             raise UsageError(f"{source}{extras}: only a package can have extras")
-        return found
+        return contents
 
-    def as_package(self, entry: Entry, tx: Transaction) -> PluginContents:
-        root = os.path.realpath(split_extras(self.address)[0])
-        if entry.name:
-            what = f"{self.address}: is a Python package, which keeps its own name"
-            raise PluginError(what, f"add it without --name, under another name than {entry.name}")
-        name = project_name(root) or os.path.basename(root)
-        # The address may have extras, which are no part of the directory's name.
-        entry = entry.replaced(name=name, kind="pip", source=self.entry.source)
-        return PluginContents(entry, unbuilt={name: f"in {self.address}"})
+    def keep_project(self, tx: Transaction) -> None:
+        """The project stays in the user's directory, where `build` links it."""
 
     def install(self, tx: Transaction, undo: ExitStack) -> None:
         set_aside(tx.plugins_dir, self.entry.name, undo)  # a dangling link
