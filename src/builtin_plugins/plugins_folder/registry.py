@@ -109,6 +109,14 @@ class Registry:
         for item in (*changes.values(), *unnamed):
             yield self.personal.path, item
 
+    def copied(self) -> Registry:
+        """Return a registry for changes that may fail; this one stays as it was read."""
+        from copy import copy  # imported here because only changes of plugins need it
+
+        copied = copy(self)
+        copied.entries = dict(self.entries)  # the other values are replaced, never changed
+        return copied
+
     def put(self, entry: Entry, *, team: bool = False) -> None:
         """Add `entry`, or replace the entry of the same name but keep that entry's unknown keys.
 

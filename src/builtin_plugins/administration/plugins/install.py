@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from enum import Enum
 
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
-from builtin_plugins.administration.plugins.reconcile import now, set_aside
+from builtin_plugins.administration.plugins.reconcile import Reconciled, now, set_aside
 from builtin_plugins.administration.plugins.sources.base import make_source
 from builtin_plugins.administration.plugins.transaction import Transaction, locked_registry
 from builtin_plugins.administration.questions import ask_to_continue
@@ -79,7 +79,8 @@ def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = Fa
     taken. The caller has called `check_collisions`.
     """
     source = make_source(entry)
-    with locked_registry(tx) as (registry, undo):
+    with locked_registry(tx) as change:
+        registry = change.registry
         plan = plan_of(entry, registry, tx.plugins_dir)
         if plan is Plan.NOTHING:
             return plan
@@ -94,16 +95,18 @@ def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = Fa
         entry = entry.replaced(installedAt=now(), enabled=enabled)
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
-        _keep(tx, entry, undo)
-        source.install(tx, undo)
+        _keep(tx, entry, change.undo)
+        source.install(tx, change.undo)
         if team or not (former and _restores(former, entry)):
             # The link to a user's directory gets its name later.
             link = os.path.join(tx.plugins_dir, entry.name)
             root = entry.source if entry.is_users_directory else link
             words = source.contents(root).first_words
             registry.put(entry.replaced(words=words), team=team)
+        # cli.lock needs no step here: the next run sees that `plugins/` has changed and builds it.
+        done = change.commit()
 
-    if problem := tx.unremoved.get(entry.name):
+    if problem := done.unremoved.get(entry.name):
         tx.session.messages.warn(str(problem))
     return plan
 
@@ -136,15 +139,18 @@ def _versions_to_keep(entry: Entry, former: Entry | None) -> tuple[str, ...]:
     return tuple(version for version in versions if version in kept)
 
 
-def remove(entry: Entry, tx: Transaction) -> str:
-    """Remove a plugin; return the path to which its directory was moved, or "" if it was not."""
+def remove(entry: Entry, tx: Transaction) -> Reconciled:
+    """Remove a plugin; return what was done with its files.
+
+    Raises PluginError if a team shares the plugin.
+    """
     if tx.registry.is_shared(entry.name):
         what = f"{entry.name}: your team's registry.json lists it"
         raise PluginError(what, "disable the plugin, or remove it from registry.json for everybody")
-    with locked_registry(tx) as (registry, undo):
-        set_aside(tx.plugins_dir, entry.name, undo)
-        registry.drop(entry.name)
-    return tx.set_aside.get(entry.name, "")
+    with locked_registry(tx) as change:
+        set_aside(tx.plugins_dir, entry.name, change.undo)
+        change.registry.drop(entry.name)
+        return change.commit()
 
 
 def for_each(

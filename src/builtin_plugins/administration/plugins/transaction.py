@@ -3,8 +3,8 @@
 transaction       removes leftovers under the file lock, reads the registry, and then yields a
                   staging directory in `plugins/`; the `with` block holds no lock, so that downloads
                   and questions block nobody
-locked_registry   holds the file lock during the `with` block; the end of the block commits, by
-                  writing the registry
+locked_registry   holds the file lock during the `with` block and yields a `RegistryChange`, whose
+                  `commit` writes the registry
 transaction_in    yields a staging directory anywhere; locks and commits nothing
 """
 
@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 
 from builtin_plugins.administration.plugins.reconcile import (
+    Reconciled,
     exclusive,
     reconcile,
     write_registry,
@@ -48,9 +49,7 @@ class Transaction:
 
     `area` is a private directory on the file system of `plugins/`; it is removed when the
     transaction ends. `seconds` limits each download, git call or pip run. `registry` is the
-    registry at the start of the transaction, and `stamps` changes with its files. `unremoved` has
-    an error for each plugin with a former version that cannot be removed, and `set_aside` the new
-    path of each user's directory that was removed.
+    registry at the start of the transaction, and `stamps` changes with its files.
     """
 
     session: Session
@@ -58,8 +57,6 @@ class Transaction:
     seconds: float
     registry: Registry = field(default_factory=_no_registry)
     stamps: tuple[str, ...] = ()
-    unremoved: dict[str, OperationError] = field(default_factory=dict)
-    set_aside: dict[str, str] = field(default_factory=dict)
 
     @property
     def messages(self) -> Messages:
@@ -127,30 +124,56 @@ def _stamps(plugins_dir: str) -> tuple[str, ...]:
     return stamp(registry_path(plugins_dir)), stamp(local_path(plugins_dir))
 
 
-@contextmanager
-def locked_registry(tx: Transaction) -> Iterator[tuple[Registry, ExitStack]]:
-    """Lock `plugins/`, reconcile it with the registry, and yield the registry and the undo steps.
+class RegistryChange:
+    """A change of `plugins/` and the registry, made while this process holds the file lock.
 
-    The registry is read again only if another process has changed it since the transaction began.
-    The end of the block commits: it writes the registry. If the block or the writing fails, the
-    undo steps of the block run. Either way, `plugins/` is then reconciled and the lock released.
+    `registry` is the registry to change. `undo` gets the reverse step of each change of a file; the
+    steps run unless `commit` succeeds.
+    """
+
+    def __init__(self, plugins_dir: str, registry: Registry, undo: ExitStack) -> None:
+        self._plugins_dir = plugins_dir
+        self.registry = registry
+        self.undo = undo
+
+    def commit(self) -> Reconciled:
+        """Write the registry, then reconcile `plugins/` with it; return what the latter did.
+
+        Only the writing can fail: what is left for reconciling is done by the next change.
+        """
+        write_registry(self.registry)
+        self.undo.pop_all()  # from here on, the new registry is right, whatever happens
+        done = Reconciled({}, {})
+        with suppress(OSError, HostError):
+            done = reconcile(self._plugins_dir, self.registry)
+            if done.unremoved:
+                # A command of a former version may have written a file into a directory while the
+                # directory was being removed. The second try finds it.
+                again = reconcile(self._plugins_dir, self.registry)
+                done = done._replace(unremoved=again.unremoved)
+        return done
+
+
+@contextmanager
+def locked_registry(tx: Transaction) -> Iterator[RegistryChange]:
+    """Lock `plugins/`, reconcile it with the registry, and yield a change that is to be committed.
+
+    If the block fails, or ends without `commit`, the undo steps run. If it fails, `plugins/` is
+    then reconciled. The lock is released last.
     """
     plugins_dir = tx.plugins_dir
     with exclusive(plugins_dir, tx.messages.line):
-        registry = tx.registry
+        # Usually nobody else has changed the registry since the transaction began: reading and
+        # checking it again would take as long as the rest of a small change.
+        registry = tx.registry.copied()
         if _stamps(plugins_dir) != tx.stamps:
             registry = read_registry(plugins_dir)
         reconcile(plugins_dir, registry)
         try:
             with undoing() as undo:
-                yield registry, undo
-                write_registry(registry)
+                yield RegistryChange(plugins_dir, registry, undo)
+                undo.close()  # empty after `commit`
         except BaseException:
             with suppress(OSError, HostError):  # the next change reconciles again
                 reconcile(plugins_dir, read_registry(plugins_dir))
             raise
-        with suppress(OSError, HostError):
-            done = reconcile(plugins_dir, registry)
-            tx.set_aside.update(done.set_aside)
-            if done.unremoved:  # a second try may remove the remaining versions
-                tx.unremoved.update(reconcile(plugins_dir, registry).unremoved)

@@ -142,8 +142,9 @@ def _add(wanted: PluginSource, tx: Transaction, options: _Options) -> None:
     is_same_ref = former and options.ref in (None, former.ref)
     if former and is_same_ref and _needs_no_fetch(former, wanted.entry, tx):
         if options.team:
-            with locked_registry(tx) as (registry, _):
-                registry.put(former, team=True)
+            with locked_registry(tx) as change:
+                change.registry.put(former, team=True)
+                change.commit()
             session.show_lines(f"{former.name} is in plugins/registry.json; commit that file")
             return
         session.show_lines(f"{_installed(former, tx)}{make_source(former).name_hint}")

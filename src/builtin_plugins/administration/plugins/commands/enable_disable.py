@@ -30,10 +30,12 @@ def plugin_disable(session: Session, name: str) -> None:
 def _switch(session: Session, name: str, *, on: bool) -> None:
     with transaction(session) as tx:
         entry = named_plugin(session, name).entry
-        with locked_registry(tx) as (registry, _):
-            there = registry.entries.get(entry.name, entry.replaced(installedAt=now()))
-            if there.enabled != on:
-                registry.put(there.replaced(enabled=on))
+        with locked_registry(tx) as change:
+            entry = change.registry.entries.get(entry.name, entry.replaced(installedAt=now()))
+            is_change = entry.enabled != on
+            if is_change:
+                change.registry.put(entry.replaced(enabled=on))
+                change.commit()
     state = "enabled" if on else "disabled"
-    already = " already" if there.enabled == on else ""
+    already = "" if is_change else " already"
     session.show_lines(f"{entry.name} is {state}{already}")

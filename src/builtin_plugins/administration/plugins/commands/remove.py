@@ -32,14 +32,14 @@ def plugin_remove(session: Session, name: str, yes: bool) -> None:
         entry = plugin.entry
         make_source(entry).check_change("remove")
         ask_to_continue(session, f"Remove {entry.name}?", yes, "nothing was removed")
-        kept = remove(entry, tx)
+        done = remove(entry, tx)
     session.show_lines(f"removed {entry.name}")
     if entry.dev and entry.source:
         session.show_lines(f"the plugin's files are untouched: {entry.source}")
-    elif kept:
-        session.show_lines(f"the plugin's files are kept: {kept}")
-    if entry.name in tx.unremoved:
-        raise tx.unremoved[entry.name]
+    elif entry.name in done.set_aside:
+        session.show_lines(f"the plugin's files are kept: {done.set_aside[entry.name]}")
+    if entry.name in done.unremoved:
+        raise done.unremoved[entry.name]
 
 
 def _to_remove(session: Session, name: str) -> KnownPlugin:
