@@ -1,6 +1,5 @@
 """Find the commands that several plugins define, and determine which one runs."""
 
-import os
 from collections.abc import Collection, Iterator
 from itertools import takewhile
 from typing import NamedTuple
@@ -47,7 +46,7 @@ def check_declared_commands(staged: PluginContents, tx: Transaction, *, force: b
     """
     entry = staged.entry
     session = tx.session
-    if not entry.is_package or session.safe or not os.path.isdir(tx.files):
+    if not entry.is_package or session.safe or not tx.has_staged_version:
         return
     # Imported here: other kinds of plugins need none of these.
     from builtin_plugins.administration.plugins import package_folder

@@ -113,7 +113,7 @@ def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = Fa
 
 def _keep(tx: Transaction, entry: Entry, undo: ExitStack) -> None:
     """Move the staged version, if any, into `.versions`, with a file that contains its entry."""
-    if os.path.isdir(tx.files):
+    if tx.has_staged_version:
         store = store_of(tx.plugins_dir, entry.name)
         staged = os.path.dirname(tx.files)
         os.chmod(staged, mode_below(tx.plugins_dir))

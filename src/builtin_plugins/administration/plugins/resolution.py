@@ -290,19 +290,17 @@ def _requirements_file(lines: Iterable[str], tx: Transaction) -> str:
     return path
 
 
-def build_wheel(directory: str, tx: Transaction) -> str:
-    """Build the wheel of a project; return its path. This runs the project's own code."""
-    target = os.path.join(tx.area, "built")
-    os.mkdir(target)
+def build_wheel(directory: str, tx: Transaction) -> None:
+    """Build the wheel of a project in `tx.built`. This runs the project's own code."""
+    os.mkdir(tx.built)
     if has_pip():
-        tx.installer.pip("wheel", "--no-deps", "--wheel-dir", target, directory)
+        tx.installer.pip("wheel", "--no-deps", "--wheel-dir", tx.built, directory)
     else:
         options = ("--wheel", "--python", sys.executable, "--no-create-gitignore")
-        tx.installer.uv("build", *options, "--out-dir", target, directory)
-    return os.path.join(target, *os.listdir(target))
+        tx.installer.uv("build", *options, "--out-dir", tx.built, directory)
 
 
-def build_editable(directory: str, target: str, tx: Transaction) -> None:
-    """Unpack the editable wheel of a project into a new directory. This runs the project's code."""
-    tx.installer.install("install", "--target", target, "--no-deps", "--editable", directory)
-    discard(os.path.join(target, ".lock"))  # of uv
+def build_editable(directory: str, tx: Transaction) -> None:
+    """Unpack the editable wheel of a project into `tx.built`. This runs the project's code."""
+    tx.installer.install("install", "--target", tx.built, "--no-deps", "--editable", directory)
+    discard(os.path.join(tx.built, ".lock"))  # of uv

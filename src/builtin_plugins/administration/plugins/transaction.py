@@ -72,6 +72,16 @@ class Transaction:
         return os.path.join(self.area, "version", FILES_DIR)
 
     @property
+    def has_staged_version(self) -> bool:
+        """Return whether a new version is staged; otherwise, `plugins/` has the version."""
+        return os.path.isdir(self.files)
+
+    @property
+    def built(self) -> str:
+        """Return the directory for the result of a build, which exists once a build has begun."""
+        return os.path.join(self.area, "built")
+
+    @property
     def installer(self) -> Installer:
         return Installer(self.session.environ, self.seconds)
 

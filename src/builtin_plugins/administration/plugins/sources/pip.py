@@ -7,7 +7,7 @@ returns contents with `unbuilt` names, and `build` gets the names that the user 
 import hashlib
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -138,8 +138,8 @@ class PipSource(PluginSource):
             built = self.entry.built_packages
             if built:
                 return PluginContents(self.entry, unbuilt=built)
-            return self._stage_recorded({}, tx)
-        return self._fetch_newest(tx)
+            return self._stage_recorded(self.entry, tx)
+        return self._fetch_newest(self.entry, tx)
 
     def _fetch_repository(
         self, requirement: Requirement, address: str, tx: Transaction
@@ -167,20 +167,22 @@ class PipSource(PluginSource):
         sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
         return self._with_requirements(self.entry.replaced(sha256=sha256), path, tx)
 
-    def _fetch_newest(self, tx: Transaction, agreed: Collection[str] = ()) -> PluginContents:
+    def _fetch_newest(
+        self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
+    ) -> PluginContents:
         """Stage the newest version on the index; the packages `agreed` may be built."""
         requirement = parse_requirement(str(self.requirement))
         name = canonicalize_name(requirement.name)
         if name in package_folder.program_distributions():
             return self._of_program(name)
-        if version := self.entry.version:  # an update never goes back
+        if version := entry.version:  # an update never goes back
             try:
                 requirement.specifier &= SpecifierSet(f">={Version(version).public}")
             except InvalidVersion:
-                raise UsageError(f"{self.entry.source}: {version} is not a valid version") from None
+                raise UsageError(f"{entry.source}: {version} is not a valid version") from None
         tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
         resolution = resolve(str(requirement), tx, sources=agreed)
-        entry = self.entry.replaced(name=name)
+        entry = entry.replaced(name=name)
         if resolution.unbuilt:
             return PluginContents(entry, unbuilt=resolution.unbuilt)
         versions = {package.name: package.version for package in resolution.packages}
@@ -188,7 +190,7 @@ class PipSource(PluginSource):
         if why := why_not_newest(requirement, version, tx):
             tx.messages.warn(f"{name}: {version} is used instead of the newest version: {why}")
         entry = entry.replaced(version=version, packages=resolution.packages)
-        return PipSource(entry).kept_version(tx) or self._stage(entry, {}, tx)
+        return PipSource(entry).kept_version(tx) or self._stage(entry, tx)
 
     def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
         complete_import_path()
@@ -197,33 +199,33 @@ class PipSource(PluginSource):
             return self._link(tx, agreed)
         if self.requirement is not None and not self.repository:
             if self.entry.packages:
-                return self._stage_recorded({}, tx, agreed)
-            return self._fetch_newest(tx, agreed)
-        built = os.path.join(tx.area, "built")
-        if os.path.isdir(built):
-            [file] = os.listdir(built)
-            return self._with_requirements(self.entry, os.path.join(built, file), tx, agreed)
-        tx.messages.line(f"building {self.entry.name}")
-        return self._with_requirements(self.entry, build_wheel(self._project(tx), tx), tx, agreed)
+                return self._stage_recorded(self.entry, tx, agreed=agreed)
+            return self._fetch_newest(self.entry, tx, agreed)
+        # The build shows what the package requires. If a requirement must be built, too, this
+        # method is called again: the wheel is there then.
+        if not os.path.isdir(tx.built):
+            tx.messages.line(f"building {self.entry.name}")
+            build_wheel(self._project(tx), tx)
+        [file] = os.listdir(tx.built)
+        return self._with_requirements(self.entry, os.path.join(tx.built, file), tx, agreed)
 
     def _link(self, tx: Transaction, agreed: Collection[str]) -> PluginContents:
         """Stage the metadata of the user's own project, and what it needs.
 
         Its modules stay where they are: the editable wheel (PEP 660) names their directories.
         """
-        built = os.path.join(tx.area, "built")
-        if not os.path.isdir(built):
+        if not os.path.isdir(tx.built):  # otherwise, this is a second call: see `build`
             tx.messages.line(f"building {self.entry.name}")
-            build_editable(self.address, built, tx)
-        distributions = package_folder.distributions_in([built])
+            build_editable(self.address, tx)
+        distributions = package_folder.distributions_in([tx.built])
         [name] = distributions
         self._check_name(name)
-        folders = package_folder.linked_folders(built)
+        folders = package_folder.linked_folders(tx.built)
         if not folders:
             what = f"{self.address}: its editable wheel does not name the directory of its modules"
             remedy = "move the package into src/, or add its wheel: pip wheel --no-deps "
             raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
-        wanted = stub_requirement(distributions[name], self._extras, built)
+        wanted = stub_requirement(distributions[name], self._extras, tx.built)
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginContents(self.entry, unbuilt=resolution.unbuilt)
@@ -231,7 +233,7 @@ class PipSource(PluginSource):
         facts = [*folders, *filter(None, texts)]
         sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
         entry = self.entry.replaced(name=name, sha256=sha256, packages=resolution.packages)
-        return self._stage(entry, {}, tx, linked_from=built)
+        return self._stage(entry, tx, linked_from=tx.built)
 
     def _with_requirements(
         self, entry: Entry, wheel: str, tx: Transaction, agreed: Collection[str] = ()
@@ -241,12 +243,12 @@ class PipSource(PluginSource):
         self._check_name(name)
         entry = entry.replaced(name=name)
         if entry.packages:
-            return self._stage_recorded({name: wheel}, tx, agreed)
+            return self._stage_recorded(entry, tx, wheel, agreed)
         wanted = f"{name}{self._extras} @ {file_address(wheel)}"
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
             return PluginContents(entry, unbuilt=resolution.unbuilt)
-        return self._stage(entry.replaced(packages=resolution.packages), {name: wheel}, tx)
+        return self._stage(entry.replaced(packages=resolution.packages), tx, wheel)
 
     def _check_name(self, name: str) -> None:
         """Raise PluginError if a package of this name cannot be the plugin."""
@@ -256,10 +258,13 @@ class PipSource(PluginSource):
             raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
 
     def _stage_recorded(
-        self, wheels: Mapping[str, str], tx: Transaction, agreed: Collection[str] = ()
+        self, entry: Entry, tx: Transaction, wheel: str = "", agreed: Collection[str] = ()
     ) -> PluginContents:
-        """Stage the recorded packages, or resolve again if they do not fit this program."""
-        staged = self._install(self.entry, wheels, tx)
+        """Stage the recorded packages, or resolve again if they do not fit this program.
+
+        `wheel` is the path of the plugin's own wheel, or "" if it comes from the index.
+        """
+        staged = self._stage_packages(entry, tx, wheel)
         name = staged.entry.name
         problem = self._unmet_requirement(name, tx.files)
         if not problem:
@@ -267,10 +272,10 @@ class PipSource(PluginSource):
 
         tx.messages.line(f"{name} {problem}; looking for versions that fit")
         remove_path(tx.files)
-        again = PipSource(self.entry.replaced(packages=()))
-        for wheel in wheels.values():
-            return again._with_requirements(again.entry, wheel, tx, agreed)
-        return again._fetch_newest(tx, agreed)
+        entry = entry.replaced(packages=())
+        if wheel:
+            return self._with_requirements(entry, wheel, tx, agreed)
+        return self._fetch_newest(entry, tx, agreed)
 
     def _of_program(self, name: str) -> PluginContents:
         """Return a plugin among the requirements of the program: nothing is to be installed."""
@@ -280,10 +285,13 @@ class PipSource(PluginSource):
         return PluginContents(Entry(name, "environment", version=str(distribution.version)))
 
     def _stage(
-        self, entry: Entry, wheels: Mapping[str, str], tx: Transaction, linked_from: str = ""
+        self, entry: Entry, tx: Transaction, wheel: str = "", linked_from: str = ""
     ) -> PluginContents:
-        """Install what was just resolved; see `_install`. Raises PluginError if something lacks."""
-        staged = self._install(entry, wheels, tx, linked_from)
+        """Stage what was just resolved, as `_stage_packages` does.
+
+        Raises PluginError if an extra or a requirement is missing.
+        """
+        staged = self._stage_packages(entry, tx, wheel, linked_from)
         name = staged.entry.name
         main = package_folder.distributions_in([tx.files])[name]
         extras = main.metadata.get_all("Provides-Extra") or ()
@@ -302,10 +310,10 @@ class PipSource(PluginSource):
         program = package_folder.program_distributions()
         return package_folder.unmet_requirement(name, self._extra_names, distributions, program)
 
-    def _install(
-        self, entry: Entry, wheels: Mapping[str, str], tx: Transaction, linked_from: str = ""
+    def _stage_packages(
+        self, entry: Entry, tx: Transaction, wheel: str = "", linked_from: str = ""
     ) -> PluginContents:
-        """Install the packages of `entry`, and the wheels, into the staged folder.
+        """Unpack the packages of `entry`, and its own `wheel` if any, into the staged folder.
 
         The files in the directory `linked_from` are those of a linked project. Raises PluginError
         if the result cannot be a plugin.
@@ -313,7 +321,7 @@ class PipSource(PluginSource):
         tx.messages.line(f"installing {entry.name}")
         program = package_folder.program_distributions()
         lacking = [package for package in entry.packages if package.name not in program]
-        install_into(tx.files, lacking, wheels, tx)
+        install_into(tx.files, lacking, {entry.name: wheel} if wheel else {}, tx)
         if linked_from:
             for name in os.listdir(linked_from):
                 if name.endswith((".dist-info", ".pth")):
