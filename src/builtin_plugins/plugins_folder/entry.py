@@ -110,7 +110,18 @@ class Package(Record):
 
 
 class Entry(Record):
-    """A checked entry of the registry, with "" for each text that is absent or null."""
+    """A checked entry of the registry, with "" for each text that is absent or null.
+
+    `scripts` says how files become commands:
+        None                  as plugin.json says; without a word there, only folders are commands
+        {}                    each script is a command
+        {"prefix", "split"}   each script is a command, and its name is shortened or split so
+        {"files": False}      as None; stands beside "under", which alone would be a choice
+        {"under": "a b"}      all commands are below this category, with any of the above
+    `path` has the folders that are appended to PATH:
+        None                  those in plugin.json
+        ()                    none, whatever plugin.json says
+    """
 
     name: str
     kind: str

@@ -105,10 +105,11 @@ class Store:
         `undo` gets a step that restores the former link.
         """
         former = self.current
-        self._point(version)
-        undo.callback(self._point, former)
+        self.point_to(version)
+        undo.callback(self.point_to, former)
 
-    def _point(self, version: str) -> None:
+    def point_to(self, version: str) -> None:
+        """Point the link to `version`, as `activate` does, if nothing can fail after it."""
         if version:
             above = os.path.dirname(self.link)
             atomic.write_link(self.link, os.path.relpath(self.link_target(version), above))
@@ -123,11 +124,15 @@ class Store:
         """
         atomic.discard(atomic.temporary(self.link))
         unused = map(self.path, self.versions({self.current, *keep}))
-        paths = [*unused, *abandoned(self.directory)]
-        return [problem for path in paths for problem in self._remove(path)]
+        problems = []
+        for path in [*unused, *abandoned(self.directory)]:
+            problem = self._remove(path)
+            if problem is not None:
+                problems.append(problem)
+        return problems
 
-    def _remove(self, path: str) -> Iterator[OperationError]:
-        """Remove a version or a staging directory. Yield an error if it cannot be removed.
+    def _remove(self, path: str) -> OperationError | None:
+        """Remove a version or a staging directory; return an error if it cannot be removed.
 
         A version is first renamed to a staging directory, so that no incomplete version remains.
         """
@@ -140,7 +145,8 @@ class Store:
             atomic.remove_path(path)
         except OSError as failure:
             why = f"{path} cannot be removed: {failure.strerror}"
-            yield OperationError(why, f"rm -r {shlex.quote(path)}")
+            return OperationError(why, f"rm -r {shlex.quote(path)}")
+        return None
 
     def _grave(self, version: str) -> str:
         path = self.path(f"{STAGE}{version}")

@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from builtin_plugins.administration.plugins.reconcile import (
-    exclusive,
-    write_registry,
-)
+from builtin_plugins.administration.plugins.reconcile import exclusive
 from builtin_plugins.plugins_folder.entry import Entry, is_plugin_name, read_entry
 from builtin_plugins.plugins_folder.registry import read_registry, registry_path
+from builtin_plugins.plugins_folder.registry_writer import write_registry
 from host.errors import HostError, OperationError
 
 FULL = {

@@ -96,7 +96,7 @@ def install(entry: Entry, tx: Transaction, *, new: bool = False, team: bool = Fa
         if entry.version_dir:
             entry = entry.replaced(versions=_versions_to_keep(entry, former))
         _keep(tx, entry, change.undo)
-        source.install(tx, change.undo)
+        source.activate(tx, change.undo)
         if team or not (former and _restores(former, entry)):
             # The link to a user's directory gets its name later.
             link = os.path.join(tx.plugins_dir, entry.name)
@@ -153,7 +153,7 @@ def remove(entry: Entry, tx: Transaction) -> Reconciled:
         return change.commit()
 
 
-def for_each(
+def change_each(
     session: Session, plugins: Sequence[Entry], change: Callable[[Entry], object]
 ) -> list[str]:
     """Change plugins in turn; return the names of those that could not be changed.

@@ -12,15 +12,14 @@ place, repairs links and versions, removes staging directories, and adds entries
 that the user put into `plugins/`.
 """
 
-import json
 import os
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager, ExitStack, suppress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from builtin_plugins.io.files import atomic
 from builtin_plugins.io.files.file_lock import OnWait, file_lock
+from builtin_plugins.io.files.undo import undoing
 from builtin_plugins.plugins_folder.directory import (
     VERSIONS,
     DirectoryPlugin,
@@ -29,19 +28,13 @@ from builtin_plugins.plugins_folder.directory import (
     store_of,
 )
 from builtin_plugins.plugins_folder.entry import is_plugin_name
-from builtin_plugins.plugins_folder.registry import (
-    LAST,
-    Registry,
-    RegistryFile,
-    read_registry,
-    read_values,
-)
+from builtin_plugins.plugins_folder.registry import LAST, Registry, read_registry
+from builtin_plugins.plugins_folder.registry_writer import write_registry
 from builtin_plugins.store.versions import remove_abandoned
-from host import HostError, OperationError, PluginError, Problem
+from host import HostError, OperationError, PluginError
 from host.run.importing import complete_import_path, program_path
 
 REMOVED = ".removed"  # the user's removed directories, perhaps the only copies
-SCHEMA = "https://raw.githubusercontent.com/cli-host/cli-host/main/core/schema/registry.schema.json"
 _NEXT = ".cli-next"
 _FORMER = ".cli-former"
 
@@ -155,10 +148,9 @@ def _keep_removed(plugins_dir: str, name: str, former: str) -> str:
     kept = os.path.join(plugins_dir, REMOVED, f"{name}-{now().replace(':', '')}")
     while os.path.lexists(kept):
         kept += "+"
-    with ExitStack() as undo:
+    with undoing() as undo:
         atomic.make_directory(os.path.dirname(kept), undo=undo)
         os.rename(former, kept)
-        undo.pop_all()
     return kept
 
 
@@ -187,63 +179,17 @@ def _repair(plugins_dir: str, name: str, registry: Registry) -> list[OperationEr
     Returns an error for each version that cannot be removed. A user's directory in place of the
     link is kept.
     """
-    store, entry = store_of(plugins_dir, name), registry.entries.get(name)
-    wanted = entry.version_dir if entry else ""
-    is_here = not wanted or os.path.isdir(store.link_target(wanted))
+    store = store_of(plugins_dir, name)
+    entry = registry.entries.get(name)
+    version = entry.version_dir if entry else ""
+    is_here = not version or os.path.isdir(store.link_target(version))
     is_link = os.path.islink(store.link) or not os.path.lexists(store.link)
-    if store.current != wanted and is_here and is_link:
-        store.activate(wanted, ExitStack())
+    if store.current != version and is_here and is_link:
+        store.point_to(version)
     problems = store.collect({entry.version_dir, *entry.versions} if entry else ())
     with suppress(OSError):
         os.rmdir(store.directory)
     return problems
-
-
-def write_registry(registry: Registry) -> None:
-    """Write the registry's files that have changed; the caller holds the lock on `plugins/`.
-
-    A registry.json that is a symbolic link stays one, so that a team can share the target. The
-    local registry, if there is one, is written last: an entry that moves to the shared registry is
-    then always in one of the two registries. A copy of each file is used if the file is damaged
-    later. Raises OSError, and OperationError if an editor or git has changed a file since it was
-    read.
-    """
-    if registry.shared.usable is not None or registry.values["plugins"]:
-        registry.shared, registry.values = _written(registry.shared, registry.values)
-    if registry.local is not None:
-        registry.personal, registry.local = _written(registry.personal, registry.local)
-
-
-def _written(file: RegistryFile, values: dict[str, Any]) -> tuple[RegistryFile, dict[str, Any]]:
-    """Write `values` into a file of the registry, and into the copy of its last intact state.
-
-    Returns the file as it is now, and its content. Nothing is written if it is there already. Not
-    even a run that builds the lock may write what it read before: an edit or a `git pull` between
-    the two would be lost.
-    """
-    complete = {"$schema": SCHEMA, **values}
-
-    def check() -> None:
-        if read_values(file.path) != file.content:
-            what = "another program has changed this file meanwhile, so nothing was changed"
-            raise OperationError(Problem(file.path, what, "run the command again"))
-
-    if values != file.content:
-        _write(os.path.realpath(file.path), complete, check)
-        values = complete
-    last = file.last
-    if last is None or {"$schema": SCHEMA, **last} != complete:
-        directory, name = os.path.split(file.path)
-        with suppress(OSError):  # only a copy
-            _write(os.path.join(directory, LAST[name]), complete)
-            last = complete
-    return RegistryFile(file.path, values, last), values
-
-
-def _write(path: str, values: dict[str, Any], check: Callable[[], None] | None = None) -> None:
-    content = f"{json.dumps(values, indent=2, ensure_ascii=False)}\n"
-    encoded = content.encode("utf-8", "backslashreplace")  # a lone surrogate
-    atomic.write_file(path, encoded, check=check)
 
 
 def set_aside(plugins_dir: str, name: str, undo: ExitStack) -> None:

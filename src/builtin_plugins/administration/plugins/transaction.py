@@ -17,7 +17,6 @@ from builtin_plugins.administration.plugins.reconcile import (
     Reconciled,
     exclusive,
     reconcile,
-    write_registry,
 )
 from builtin_plugins.administration.program.venv.installer import Installer
 from builtin_plugins.io.files.atomic import make_directory
@@ -31,6 +30,7 @@ from builtin_plugins.plugins_folder.registry import (
     read_registry,
     registry_path,
 )
+from builtin_plugins.plugins_folder.registry_writer import write_registry
 from builtin_plugins.store.versions import STAGE, staging
 from host import HostError, Messages, OperationError
 from host.cli.session import Session

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from builtin_plugins.administration.plugins.reconcile import write_registry
 from builtin_plugins.plugins_folder.registry import read_registry
+from builtin_plugins.plugins_folder.registry_writer import write_registry
 from host.errors import OperationError
 from testing.changes import MOVED_HERE, changes
 from testing.installation import Made

@@ -9,7 +9,7 @@ from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
+from builtin_plugins.administration.plugins.install import change_each, ensure_built, install
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import heading, version_text
 from builtin_plugins.administration.plugins.sources.base import make_source
@@ -56,7 +56,7 @@ def install_missing(
     if missing and not dry_run:
         ask_to_continue(session, "Install these plugins?", yes, "nothing was changed")
         restore = partial(_restore, session, yes=yes, timeout=timeout)
-        if failed := for_each(session, missing, restore):
+        if failed := change_each(session, missing, restore):
             raise OperationError(f"not installed: {', '.join(failed)}", "run the command again")
     if wanted.problems:
         raise OperationError(f"registry entries that cannot be used: {len(wanted.problems)}")

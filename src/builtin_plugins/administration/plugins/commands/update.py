@@ -7,7 +7,7 @@ from builtin_plugins.administration.plugins.collisions import (
     check_collisions,
     check_declared_commands,
 )
-from builtin_plugins.administration.plugins.install import ensure_built, for_each, install
+from builtin_plugins.administration.plugins.install import change_each, ensure_built, install
 from builtin_plugins.administration.plugins.inventory import inventory, named_plugin
 from builtin_plugins.administration.plugins.plugin_contents import PluginContents
 from builtin_plugins.administration.plugins.preview import preview, version_text, why_it_stays
@@ -41,7 +41,7 @@ def plugin_update(
     sudo, new variables.
     """
     change = partial(_update, session, timeout=timeout, dry_run=dry_run, yes=yes)
-    if failed := for_each(session, _chosen(session, names), change):
+    if failed := change_each(session, _chosen(session, names), change):
         raise OperationError(f"not updated: {', '.join(failed)}; their old versions stay installed")
 
 

@@ -214,7 +214,7 @@ class PluginSource:
     def check_change(self, word: str) -> None:
         """Raise PluginError if this program cannot do what `word` says: "update" or "remove"."""
 
-    def install(self, tx: Transaction, undo: ExitStack) -> None:
+    def activate(self, tx: Transaction, undo: ExitStack) -> None:
         """Make the entry's version the current one; its files are already in `.versions`.
 
         The registry is locked; an error runs the `undo` steps.

@@ -33,6 +33,6 @@ class LocalSource(PluginSource):
     def keep_project(self, tx: Transaction) -> None:
         """The project stays in the user's directory, where `build` links it."""
 
-    def install(self, tx: Transaction, undo: ExitStack) -> None:
+    def activate(self, tx: Transaction, undo: ExitStack) -> None:
         set_aside(tx.plugins_dir, self.entry.name, undo)  # a dangling link
         link_next(tx.plugins_dir, self.entry.name, self.entry.source, undo)
