@@ -15,7 +15,6 @@ import pytest
 
 from builtin_plugins.plugins_folder.registry import read_registry
 from builtin_plugins.plugins_folder.registry_writer import write_registry
-from host.errors import OperationError
 from testing.changes import MOVED_HERE, changes
 from testing.installation import Made
 from testing.packages import Environment
@@ -123,7 +122,7 @@ def test_an_entry_stays_personal_if_the_shared_registry_cannot_be_written(tmp_pa
     found = read_registry(str(tmp_path))
     found.put(found.entries["a"], team=True)
     (tmp_path / "shared").rename(tmp_path / "missing")
-    with pytest.raises(OperationError):
+    with pytest.raises(FileNotFoundError):
         write_registry(found)
     assert [one["name"] for one in json.loads(own.read_text())["plugins"]] == ["a"]
 
