@@ -33,20 +33,22 @@ def contents(catalog: Catalog, words: tuple[str, ...], *, deep: bool = False) ->
     pending = [catalog.find(words)]
     while pending:
         category = pending.pop()
-        children, found_problems = catalog.children(category)
-        problems += found_problems
+        children, problems_of_children = catalog.children(category)
+        problems += problems_of_children
         for node in category.nodes:
-            node.forget()
+            node.forget()  # the children have nodes of their own, which are all that is needed now
+
         for child in children:
             if deep and child.words == (SELF,):
                 continue
             if child.kind == "command":
                 commands.append(command_of(child))
-                if not child.has_below:
-                    continue
-            categories.append(_category_of(child))
-            if deep:
-                pending.append(child)
+            # A command with commands below it is also listed as a category.
+            if child.kind == "category" or child.has_below:
+                categories.append(_category_of(child))
+                if deep:
+                    pending.append(child)
+
     return Contents(
         tuple(sorted(categories, key=lambda category: category.words)),
         tuple(sorted(commands, key=lambda command: command.words)),

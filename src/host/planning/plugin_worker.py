@@ -166,12 +166,18 @@ def _call(plugin: Plugin, hook: str, calls: Sequence[Mapping[str, Any]]) -> list
     """Call the hook once for each of `calls`; return the results. Raises PluginError."""
     enter_plugin(plugin.folders)
     loaded = LoadedPlugin(plugin)
-    expected = str if hook == "render_listing" else bool
-    results = [loaded.call(hook, **call) for call in calls]
+    results = [loaded.call(hook, **arguments) for arguments in calls]
     for result in results:
-        if result is not None and type(result) is not expected:
-            what = f"{hook}: expected {expected.__name__} or None, not {type(result).__name__}"
-            raise PluginError(what)
+        _check_result(hook, result)
     if plugin.broken:
+        # A hook that failed has marked the plugin, and its result is None.
         raise PluginError(plugin.broken)
     return results
+
+
+def _check_result(hook: str, result: object) -> None:
+    """Raise PluginError if a hook must not return `result`, which the parent gets as JSON."""
+    expected = str if hook == "render_listing" else bool
+    if result is not None and type(result) is not expected:
+        what = f"{hook}: expected {expected.__name__} or None, not {type(result).__name__}"
+        raise PluginError(what)

@@ -80,17 +80,30 @@ class Tagged:
         # A variable of `@env NAME!` may come from the `.env` that argc itself reads, and nothing
         # is checked for a script with commands.
         self._checks_variables = not has_commands and not any(map(_is_dotenv, tags))
-        documents = [value for dialect, _, value in tags if dialect == USAGE]
-        # Another tool's summary is more exact than a line `Description:`.
-        for tag in sorted(tags, key=lambda tag: tag[0] == SUB):
-            if tag[0] != USAGE:
-                self._read(*tag)
-        if documents:
-            self._read_usage("\n".join(documents))
+        self._read_all(tags)
+
+    def _read_all(self, tags: "Sequence[Tag]") -> None:
+        """Read the tags in the order of their rank, then complete the keys that several give."""
+        lines_of_text: list[Tag] = []
+        of_usage = []
+        for tag in tags:
+            dialect, name, value = tag
+            if dialect == USAGE:
+                of_usage.append(value)  # the lines of one document
+            elif dialect == SUB:
+                lines_of_text.append(tag)
+            else:
+                self._read(dialect, name, value)
+        # The first description is used: another tool's is more exact than a line `Description:`.
+        for dialect, name, value in lines_of_text:
+            self._read(dialect, name, value)
+        if of_usage:
+            self._read_usage("\n".join(of_usage))
+
         if self._title:
             self.values.setdefault("description", self._title)
         if self._arguments:
-            self.values["args"] = [*self._arguments.values()]
+            self.values["args"] = list(self._arguments.values())
 
     def _read(self, dialect: str, name: str, value: str) -> None:
         if (dialect, name) == (ARGC, "cmd"):

@@ -51,6 +51,17 @@ class Demands(Record):
     def need_parent(self) -> bool:
         return bool(self.record or self.seconds or self.after)
 
+    @property
+    def waits(self) -> bool:
+        """Return whether the run waits for the lock of `exclusive`."""
+        return self.exclusive == WAIT
+
+    @property
+    def lock_name(self) -> str:
+        """Return the name that the definition gives the lock, or ""."""
+        is_name = isinstance(self.exclusive, str) and not self.waits
+        return str(self.exclusive) if is_name else ""
+
 
 def demands_of(run: "Run") -> "Demands | None":
     """Return what a run asks of its parent, or None for an ordinary run."""
@@ -255,11 +266,13 @@ def _take_lock(run: "Run", demands: Demands, messages: "Messages") -> int | None
         return None
     from host.run.exclusive import lock_path, take_lock
 
-    is_named = isinstance(demands.exclusive, str) and demands.exclusive != WAIT
-    name = str(demands.exclusive) if is_named else " ".join(run.words)
+    name = demands.lock_name or " ".join(run.words)
     path = lock_path(xdg_home(run.environ, "STATE"), run.installation.layout.root, name)
-    waits = demands.exclusive == WAIT
-    return take_lock(path, run.words, waits, lambda text: messages.line(f"{run.program}: {text}"))
+
+    def report(text: str) -> None:
+        messages.line(f"{run.program}: {text}")
+
+    return take_lock(path, run.words, demands.waits, report)
 
 
 def _current_directory() -> str:

@@ -154,32 +154,41 @@ def _scripts(
 
 
 def _script(tool: Tool, file: Path, recipe: Recipe, folder: Path, root: str) -> str:
-    """Return the script of a recipe in `folder`.
+    """Return the script of a recipe in `folder`: its definition, and the call of the tool.
 
     If `file` is in the installation or project, paths in the script are relative to `folder`.
     """
-    inside = Path(os.path.realpath(root)) in file.resolve().parents
-
-    def quoted(path: Path) -> str:
-        if not inside:
-            return shlex.quote(str(path))
-        relative = os.path.relpath(path.resolve(), folder.resolve())
-        return f'"${{0%/*}}"/{shlex.quote(relative)}'
-
-    call = tool.call.format(
-        file=quoted(file),
-        directory=quoted(file.parent),
-        name=shlex.quote(file.name),
-        recipe=shlex.quote(recipe.name),
-    )
-    definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
-    block = "".join(f"# {line}\n" for line in _json(definition).splitlines())
-    code = f"# /// command\n{block}# ///\n"
+    code = _definition_block(tool, recipe)
     if tool.direct:
         # Without this, `build -- --fix` would reach the recipe as `-- --fix`.
         code += f'case ${{1-}} in {tool.direct}) ;; *) set -- -- "$@" ;; esac\n'
+
+    # The installation may be moved, or be another person's clone.
+    is_inside = Path(os.path.realpath(root)) in file.resolve().parents
+    start = folder if is_inside else None
+    call = tool.call.format(
+        file=_quoted(file, start),
+        directory=_quoted(file.parent, start),
+        name=shlex.quote(file.name),
+        recipe=shlex.quote(recipe.name),
+    )
     code += f'exec {call} "$@"\n'
     return f"{_SHEBANG}{_mark(file, code)}\n{code}"
+
+
+def _definition_block(tool: Tool, recipe: Recipe) -> str:
+    """Return the comment that contains the definition of the recipe's command."""
+    definition = {"description": f"{tool.name} {recipe.name}", **recipe.definition}
+    lines = [f"# {line}\n" for line in _json(definition).splitlines()]
+    return "".join(["# /// command\n", *lines, "# ///\n"])
+
+
+def _quoted(path: Path, folder: Path | None) -> str:
+    """Return the shell word for a path; with `folder`, relative to the script in that folder."""
+    if folder is None:
+        return shlex.quote(str(path))
+    relative = os.path.relpath(path.resolve(), folder.resolve())
+    return f'"${{0%/*}}"/{shlex.quote(relative)}'
 
 
 def _mark(file: Path, code: str) -> str:
