@@ -78,7 +78,10 @@ class Transaction:
 
     @property
     def built(self) -> str:
-        """Return the directory for the result of a build, which exists once a build has begun."""
+        """Return the directory for the plugin's own wheel, if it is a file or is built.
+
+        The directory exists once the wheel has been fetched or its build has begun.
+        """
         return os.path.join(self.area, "built")
 
     @property

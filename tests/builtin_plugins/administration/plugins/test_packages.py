@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 from testing.packages import Environment, answering
@@ -72,6 +73,27 @@ def test_a_source_distribution_among_what_it_needs(either: Environment, tmp_path
     assert added.status == 0, added.stderr
     assert made.run("cloud", "py").stdout == "py 1.0\n"
     assert [one["built"] for one in registry(made)["acme-cli"]["packages"]] == [False, True]
+
+
+def test_a_source_distribution_among_what_a_wheel_needs(
+    with_uv: Environment, tmp_path: Path
+) -> None:
+    made, mark = with_uv.made, tmp_path / "mark"
+    path = with_uv.acme("1.0", requires=("needed",))
+    with_uv.source(wheel(with_uv.wheels, "needed", "1.0", "", points={}), mark)
+    refused = plugin(made, "add", str(path))
+    assert (refused.status, mark.exists()) == (1, False)
+    assert refused.stdout.startswith("needed 1.0: no wheel; building one runs the package's own")
+    added = plugin(made, "add", str(path), "--yes")
+    assert added.status == 0, added.stderr
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
+    # What was built once is not built again without the question, either.
+    mark.unlink()
+    shutil.rmtree(made.root / "plugins/.versions")
+    refused = plugin(made, "sync")
+    assert (refused.status, mark.exists()) == (1, False)
+    assert plugin(made, "sync", "--yes").status == 0
+    assert made.run("cloud", "py").stdout == "py 1.0\n"
 
 
 def test_a_newer_source_beside_an_older_wheel(environment: Environment, tmp_path: Path) -> None:

@@ -163,9 +163,13 @@ class PipSource(PluginSource):
 
     def _fetch_wheel(self, tx: Transaction) -> PluginContents:
         name = os.path.basename(self.address.partition("?")[0])
-        path = os.path.join(tx.area, name)
+        os.mkdir(tx.built)  # where `build` looks for the wheel, if a requirement must be built
+        path = os.path.join(tx.built, name)
         sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
-        return self._with_requirements(self.entry.replaced(sha256=sha256), path, tx)
+        entry = self.entry.replaced(sha256=sha256)
+        if entry.built_packages:
+            return PluginContents(entry, unbuilt=entry.built_packages)
+        return self._with_requirements(entry, path, tx)
 
     def _fetch_newest(
         self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
