@@ -231,7 +231,7 @@ class Program:
             if is_told(INNER_RUN) or not self.may_ask:
                 raise
             # Without CLI_RUN, because this command's own run is no reason not to ask.
-            caller = {name: text for name, text in self._session.caller.items() if name != RUN}
+            caller = {name: text for name, text in self._session.run_environ.items() if name != RUN}
             return ask_missing(missing, command.definition, args, caller, may_ask=True)
 
     def effects(self, command: Command, args: Sequence[str]) -> str:
@@ -278,7 +278,7 @@ class Program:
         return RecordedRun(self._session, command, args, origin, client or {}, known)
 
     def _line(self, command: Command, args: Sequence[str]) -> CommandLine:
-        arguments, caller = command.definition.args, self._session.caller
+        arguments, caller = command.definition.args, self._session.run_environ
         return parse(arguments, args if arguments else None, self.name, command.words, caller)
 
     def environment(
@@ -313,7 +313,7 @@ class Program:
         """
         match = self._session.catalog.follow(self._session.find(self.find(words).words))
         command = command_of(match)
-        system = {**(self._session.caller if caller is None else caller), **(facts or {})}
+        system = {**(self._session.run_environ if caller is None else caller), **(facts or {})}
         run = self._session.run_with_variables(
             command.words,
             command.definition,

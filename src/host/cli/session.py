@@ -203,9 +203,9 @@ class Session:
         self.__dict__["lock"] = self.__dict__["current_lock"] = lock
         return lock
 
-    @property
-    def caller(self) -> Mapping[str, str]:
-        """The caller's environment, without the variables that an outer command's run has set."""
+    @cached_property
+    def run_environ(self) -> Mapping[str, str]:
+        """The environment that a run starts from: see `OpenInstallation.run_environ`."""
         from host.run.nested import without_outer_run  # works even without an installation
 
         return without_outer_run(self.environ, self.layout.root)

@@ -40,7 +40,7 @@ def page_variables(session: Session, found: Match, definition: Definition) -> li
     A row has the variable's name, and its value with its source. The value is `…` if only a run
     can determine it. An unreadable source causes a warning.
     """
-    layers = session.run_with_variables(found.words, definition, session.caller, _Look).layers
+    layers = session.run_with_variables(found.words, definition, session.run_environ, _Look).layers
     every = traced_variables(layers)
     shown = masked(every, {}, declared_secrets(definition, every))
     rows: dict[str, str] = dict.fromkeys(definition.required_envs, "missing")

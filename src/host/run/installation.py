@@ -90,10 +90,11 @@ class OpenInstallation:
         code = (__file__, sys.version, interpreter, python_path)
         self.key = "\n".join([*directories, config.min_version, *code])
 
-    def environ_without_outer_run(self) -> "Mapping[str, str]":
-        """Return `environ` without what an outer run of this installation has set.
+    def run_environ(self) -> "Mapping[str, str]":
+        """Return the environment that a run starts from.
 
-        CLI_RUN itself stays, for the run that starts now.
+        It is `environ` without what an outer run of this installation has set. CLI_RUN itself
+        stays, for the run that starts now.
         """
         if RUN not in self.environ:
             return self.environ
@@ -108,7 +109,7 @@ class OpenInstallation:
         from host.run.project_roots import project_roots
 
         program = self.layout.program
-        environ = self.environ_without_outer_run()
+        environ = self.run_environ()
         roots = [*project_roots(program, home(environ))]
         if not roots:
             return [], []

@@ -149,17 +149,17 @@ def _parse(content: bytes, key: str) -> Lock:
     values = parse_json("lock", first)
     if values["key"] != key or any(stamp(path) != then for path, then in values["stamps"].items()):
         raise ValueError("outdated")
-    found = Lock(
+    lock = Lock(
         trees=[CommandTree.of_row(row) for row in values["trees"]],
         sources=[EnvSource.of_row(row) for row in values["sources"]],
         stamps=values["stamps"],
         first_declared=values["first_declared"],
     )
     if values["schemes"] or values["after_runs"]:
-        found.schemes = [SecretScheme.of_row(row) for row in values["schemes"]]
-        found.after_runs = [AfterRun.of_row(row) for row in values["after_runs"]]
-    found.unparsed = rest
-    return found
+        lock.schemes = [SecretScheme.of_row(row) for row in values["schemes"]]
+        lock.after_runs = [AfterRun.of_row(row) for row in values["after_runs"]]
+    lock.unparsed = rest
+    return lock
 
 
 def _parse_later(lines: bytes) -> "dict[str, Any]":

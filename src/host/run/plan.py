@@ -63,7 +63,7 @@ class Run(Record):
 
     words, definition  the command
     arguments          the words that the command gets
-    environ            the caller's environment: see `OpenInstallation.environ_without_outer_run`
+    environ            the environment that the run starts from: see `OpenInstallation.run_environ`
     installation, catalog, program
                        the installation, all commands, and the program's name for messages
     report             is called with each `Problem` that does not prevent the run
@@ -348,7 +348,7 @@ def find_run(
         installation=installation,
         catalog=catalog,
         report=report,
-        environ=installation.environ_without_outer_run(),
+        environ=installation.run_environ(),
         program=installation.layout.program,
         arguments=arguments,
         questions=questions or Questions(),

@@ -47,7 +47,7 @@ class RecordedRun:
             installation=session.installation,
             catalog=session.catalog,
             report=session.messages.warn,
-            environ=session.caller,
+            environ=session.run_environ,
             program=session.program,
             plugin=command.plugin,
         )

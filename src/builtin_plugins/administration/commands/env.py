@@ -34,10 +34,12 @@ def env(
     found, _ = find_command(session, words)
     found = session.catalog.follow(found)
     definition: Any = found.definition
-    run = session.run_with_variables(found.words, definition, session.caller, secrets=show_secrets)
+    run = session.run_with_variables(
+        found.words, definition, session.run_environ, secrets=show_secrets
+    )
     layers = run.layers
     every = traced_variables(layers)
-    callers = {one.env for one in definition.args if one.env in session.caller}
+    callers = {one.env for one in definition.args if one.env in run.environ}
     shown = shown_variables(run, every, show_secrets=show_secrets)
     relevant = {*callers, *definition.required_envs}
     relevant |= {name for name, one in every.items() if one.rank != SYSTEM or one.shadows}

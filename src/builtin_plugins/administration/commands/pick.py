@@ -191,7 +191,7 @@ def _missing(session: Session, chosen: Command) -> MissingArgumentsError | None:
     """Return what a run without arguments has to ask for, or None."""
     declared = chosen.definition.args
     try:
-        parse(declared, (), session.program, chosen.words, session.caller)
+        parse(declared, (), session.program, chosen.words, session.run_environ)
     except MissingArgumentsError as missing:
         return missing
     return None

@@ -32,7 +32,7 @@ def trust(
     real paths of projects instead.
     """
     if list:
-        roots = sorted(read_trusted(session.caller))
+        roots = sorted(read_trusted(session.run_environ))
         if format == "json":
             session.show_json({"projects": [{"path": root} for root in roots]})
         else:
@@ -40,7 +40,7 @@ def trust(
         return
     project = nearest_project(session, directory)
     if forget:
-        change_trusted(session.caller, lambda known: known.pop(project.root, None))
+        change_trusted(session.run_environ, lambda known: known.pop(project.root, None))
         session.show_lines(f"{project.root}: no longer trusted")
     else:
         _trust(session, project, yes)

@@ -159,7 +159,7 @@ def requirements(subject: Subject) -> Iterator[Finding]:
             installation=session.installation,
             catalog=catalog,
             report=session.messages.warn,
-            environ=session.caller,
+            environ=session.run_environ,
             program=subject.call,
             starts_programs=True,
         )
