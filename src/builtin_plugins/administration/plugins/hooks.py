@@ -29,7 +29,8 @@ def _found(entry: Entry, plugins_dir: str, restore: str) -> PluginPackage | Brok
     from builtin_plugins.administration.plugins.sources.pip import PipSource
 
     # The real path: a long run must not get modules of two versions when the link changes.
-    source, root = PipSource(entry), os.path.realpath(os.path.join(plugins_dir, entry.name))
+    root = os.path.realpath(os.path.join(plugins_dir, entry.name))
+    source = PipSource.of(entry)
     if not os.path.isdir(root):
         reason = f"its files are missing; to restore them, run: {restore}"
         return BrokenPlugin(entry.name, reason, missing=True)

@@ -62,6 +62,11 @@ class PluginSource:
             source = f"{self.stored(self.address)}{mark}{self.subdirectory}"
             self.entry = entry.replaced(source=source)
 
+    @classmethod
+    def of(cls, entry: Entry) -> "PluginSource":
+        """Return the source of an entry of this kind; a kind with subclasses chooses one."""
+        return cls(entry)
+
     # These members convert a source between its form in SOURCE and its form in the registry.
 
     @staticmethod
@@ -245,7 +250,7 @@ def source_class(kind: str) -> type[PluginSource]:
 
 def make_source(entry: Entry) -> PluginSource:
     """Return a new object for the source of the plugin that `entry` describes."""
-    return source_class(entry.kind)(entry)
+    return source_class(entry.kind).of(entry)
 
 
 def _suggested_name(source: str) -> str:

@@ -75,7 +75,7 @@ def checked_entry(entry: Entry) -> Entry:
     if source.argument is None:
         return entry
     parsed = parse_source(source.argument, ref=entry.ref)
-    if type(parsed) is not type(source):
+    if parsed.entry.kind != entry.kind:
         raise UsageError(
             f"{entry.name}: {parsed.entry.source} is not a source of kind {entry.kind}"
         )

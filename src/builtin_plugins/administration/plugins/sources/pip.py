@@ -32,6 +32,7 @@ from builtin_plugins.administration.plugins.resolution import (
 from builtin_plugins.administration.plugins.sources.archive import unpack
 from builtin_plugins.administration.plugins.sources.base import (
     ARCHIVES,
+    SUBDIRECTORY,
     PluginSource,
     split_extras,
     whole_of,
@@ -39,6 +40,7 @@ from builtin_plugins.administration.plugins.sources.base import (
 from builtin_plugins.administration.plugins.sources.fetch_file import fetch_file
 from builtin_plugins.administration.plugins.sources.git import fetch_commit
 from builtin_plugins.administration.plugins.sources.requirements import (
+    PackageRepository,
     parse_package_repository,
     parse_requirement,
 )
@@ -57,11 +59,9 @@ _WHEEL = ".whl"
 
 
 class PipSource(PluginSource):
-    """A requirement for the package index, a wheel, or a project that is built.
+    """A package in a folder of its own; each subclass is one kind of origin.
 
-    A project is in a git repository, in an archive, or in the user's own directory, which is
-    linked. `requirement` is None for a wheel, an archive and a directory; `repository` is None
-    for all but a repository.
+    An object of this class itself has an origin that is none of them, so it cannot be fetched.
     """
 
     prefix = "pip:"
@@ -70,23 +70,24 @@ class PipSource(PluginSource):
 
     def __init__(self, entry: Entry) -> None:
         super().__init__(entry)
-        self.repository = self.requirement = None
-        source, self._extras = self.address or entry.name, ""
-        is_file = source.startswith("/") or source.partition("://")[0].lower() in ("https", "http")
-        if is_file:
-            source, self._extras = split_extras(source)
-        else:
-            with suppress(UsageError):
-                found = self.repository = parse_package_repository(source)
-                self.requirement = found.requirement if found else parse_requirement(source)
-        if self.requirement and self.requirement.extras:
-            self._extras = f"[{','.join(sorted(self.requirement.extras))}]"
-        self.address = source
-        self.ref_in_address = self.repository.ref if self.repository else ""
-        self.is_from_git = self.has_subdirectories = bool(self.repository)
-        self._is_archive = is_file and source.partition("?")[0].endswith(ARCHIVES)
-        is_wheel = is_file and source.partition("?")[0].endswith(_WHEEL)
-        self.has_checksum = self.is_one_version = is_wheel
+        self._extras = ""  # such as "[keyring]"
+
+    @classmethod
+    def of(cls, entry: Entry) -> "PipSource":
+        address = entry.source.partition(SUBDIRECTORY)[0] or entry.name
+        if entry.dev:
+            return LinkedProject(entry)
+        if address.startswith("/") or address.partition("://")[0].lower() in ("https", "http"):
+            file = split_extras(address)[0].partition("?")[0]
+            if file.endswith(_WHEEL):
+                return Wheel(entry)
+            return ArchivedProject(entry) if file.endswith(ARCHIVES) else PipSource(entry)
+        with suppress(UsageError):
+            repository = parse_package_repository(address)
+            if repository is not None:
+                return RepositoryProject(entry, repository)
+            return IndexPackage(entry, parse_requirement(address))
+        return PipSource(entry)
 
     @staticmethod
     def address_of(text: str, site: str, *, ssh: bool) -> str:  # noqa: ARG004 - for git
@@ -102,56 +103,24 @@ class PipSource(PluginSource):
 
     @property
     def argument(self) -> str | None:
-        if self.requirement is None:
-            return None
-        return f"{self.prefix}{self.entry.source or self.entry.name}"
-
-    @property
-    def is_pinned(self) -> bool:
-        if self.requirement is None:
-            return self.is_one_version
-        versions = self.requirement.specifier  # empty for a repository
-        for version in versions:
-            if version.operator.startswith("==") and not version.version.endswith(".*"):
-                return True
-        return False
+        return None
 
     @property
     def _extra_names(self) -> tuple[str, ...]:
         return tuple(filter(None, self._extras.strip("[]").split(",")))
 
     def fetch(self, tx: Transaction) -> PluginContents:
-        complete_import_path()
-        check_installer()
-        if self.is_one_version:
-            return self._fetch_wheel(tx)
-        if self._is_archive:
-            sha256 = unpack(self, UnpackOptions(), tx)
-            os.rename(tx.files, whole_of(tx))
-            entry = self.entry.replaced(sha256=sha256)
-            return PluginContents(entry, unbuilt={entry.name: f"in {entry.source}"})
-        if self.requirement is None:
-            raise UsageError(f"{self.entry.source}: not a source of a package")
-        if self.repository:
-            return self._fetch_repository(self.requirement, self.repository.address, tx)
-        if self.entry.packages:
-            built = self.entry.built_packages
-            if built:
-                return PluginContents(self.entry, unbuilt=built)
-            return self._stage_recorded(self.entry, tx)
-        return self._fetch_newest(self.entry, tx)
+        raise UsageError(f"{self.entry.source}: not a source of a package")
 
-    def _fetch_repository(
-        self, requirement: Requirement, address: str, tx: Transaction
-    ) -> PluginContents:
-        wanted = self.entry.replaced(source=without_credentials(address), version="")
-        found = fetch_commit(wanted, address, tx, whole_of(tx))
-        if not is_python_project(self._project(tx)):
-            what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
-            raise PluginError(what)
-        name = self.entry.name or canonicalize_name(requirement.name)
-        entry = found.replaced(source=self.entry.source, name=name)
-        return PluginContents(entry, unbuilt={name: f"at commit {entry.commit[:12]}"})
+    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
+        _prepare()
+        # The build shows what the package requires. If a requirement must be built, too, this
+        # method is called again: the wheel is there then.
+        if not os.path.isdir(tx.built):
+            tx.messages.line(f"building {self.entry.name}")
+            build_wheel(self._project(tx), tx)
+        [file] = os.listdir(tx.built)
+        return self._with_requirements(self.entry, os.path.join(tx.built, file), tx, agreed)
 
     def _project(self, tx: Transaction) -> str:
         """Return the directory of the fetched project."""
@@ -161,84 +130,6 @@ class PipSource(PluginSource):
             raise PluginError(f"{self.entry.source}: there is no such directory in it")
         return project
 
-    def _fetch_wheel(self, tx: Transaction) -> PluginContents:
-        name = os.path.basename(self.address.partition("?")[0])
-        os.mkdir(tx.built)  # where `build` looks for the wheel, if a requirement must be built
-        path = os.path.join(tx.built, name)
-        sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
-        entry = self.entry.replaced(sha256=sha256)
-        if entry.built_packages:
-            return PluginContents(entry, unbuilt=entry.built_packages)
-        return self._with_requirements(entry, path, tx)
-
-    def _fetch_newest(
-        self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
-    ) -> PluginContents:
-        """Stage the newest version on the index; the packages `agreed` may be built."""
-        requirement = parse_requirement(str(self.requirement))
-        name = canonicalize_name(requirement.name)
-        if name in package_folder.program_distributions():
-            return self._of_program(name)
-        if version := entry.version:  # an update never goes back
-            try:
-                requirement.specifier &= SpecifierSet(f">={Version(version).public}")
-            except InvalidVersion:
-                raise UsageError(f"{entry.source}: {version} is not a valid version") from None
-        tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
-        resolution = resolve(str(requirement), tx, sources=agreed)
-        entry = entry.replaced(name=name)
-        if resolution.unbuilt:
-            return PluginContents(entry, unbuilt=resolution.unbuilt)
-        versions = {package.name: package.version for package in resolution.packages}
-        version = versions[name]
-        if why := why_not_newest(requirement, version, tx):
-            tx.messages.warn(f"{name}: {version} is used instead of the newest version: {why}")
-        entry = entry.replaced(version=version, packages=resolution.packages)
-        return PipSource(entry).kept_version(tx) or self._stage(entry, tx)
-
-    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
-        complete_import_path()
-        check_installer()
-        if self.entry.dev:
-            return self._link(tx, agreed)
-        if self.requirement is not None and not self.repository:
-            if self.entry.packages:
-                return self._stage_recorded(self.entry, tx, agreed=agreed)
-            return self._fetch_newest(self.entry, tx, agreed)
-        # The build shows what the package requires. If a requirement must be built, too, this
-        # method is called again: the wheel is there then.
-        if not os.path.isdir(tx.built):
-            tx.messages.line(f"building {self.entry.name}")
-            build_wheel(self._project(tx), tx)
-        [file] = os.listdir(tx.built)
-        return self._with_requirements(self.entry, os.path.join(tx.built, file), tx, agreed)
-
-    def _link(self, tx: Transaction, agreed: Collection[str]) -> PluginContents:
-        """Stage the metadata of the user's own project, and what it needs.
-
-        Its modules stay where they are: the editable wheel (PEP 660) names their directories.
-        """
-        if not os.path.isdir(tx.built):  # otherwise, this is a second call: see `build`
-            tx.messages.line(f"building {self.entry.name}")
-            build_editable(self.address, tx)
-        distributions = package_folder.distributions_in([tx.built])
-        [name] = distributions
-        self._check_name(name)
-        folders = package_folder.linked_folders(tx.built)
-        if not folders:
-            what = f"{self.address}: its editable wheel does not name the directory of its modules"
-            remedy = "move the package into src/, or add its wheel: pip wheel --no-deps "
-            raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
-        wanted = stub_requirement(distributions[name], self._extras, tx.built)
-        resolution = resolve(wanted, tx, local=name, sources=agreed)
-        if resolution.unbuilt:
-            return PluginContents(self.entry, unbuilt=resolution.unbuilt)
-        texts = [distributions[name].read_text(file) for file in ("METADATA", "entry_points.txt")]
-        facts = [*folders, *filter(None, texts)]
-        sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
-        entry = self.entry.replaced(name=name, sha256=sha256, packages=resolution.packages)
-        return self._stage(entry, tx, linked_from=tx.built)
-
     def _with_requirements(
         self, entry: Entry, wheel: str, tx: Transaction, agreed: Collection[str] = ()
     ) -> PluginContents:
@@ -247,7 +138,10 @@ class PipSource(PluginSource):
         self._check_name(name)
         entry = entry.replaced(name=name)
         if entry.packages:
-            return self._stage_recorded(entry, tx, wheel, agreed)
+            staged = self._stage_recorded(entry, tx, wheel)
+            if staged is not None:
+                return staged
+            entry = entry.replaced(packages=())
         wanted = f"{name}{self._extras} @ {file_address(wheel)}"
         resolution = resolve(wanted, tx, local=name, sources=agreed)
         if resolution.unbuilt:
@@ -262,9 +156,9 @@ class PipSource(PluginSource):
             raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
 
     def _stage_recorded(
-        self, entry: Entry, tx: Transaction, wheel: str = "", agreed: Collection[str] = ()
-    ) -> PluginContents:
-        """Stage the recorded packages, or resolve again if they do not fit this program.
+        self, entry: Entry, tx: Transaction, wheel: str = ""
+    ) -> PluginContents | None:
+        """Stage the recorded packages, or nothing if they do not fit this program.
 
         `wheel` is the path of the plugin's own wheel, or "" if it comes from the index.
         """
@@ -276,17 +170,7 @@ class PipSource(PluginSource):
 
         tx.messages.line(f"{name} {problem}; looking for versions that fit")
         remove_path(tx.files)
-        entry = entry.replaced(packages=())
-        if wheel:
-            return self._with_requirements(entry, wheel, tx, agreed)
-        return self._fetch_newest(entry, tx, agreed)
-
-    def _of_program(self, name: str) -> PluginContents:
-        """Return a plugin among the requirements of the program: nothing is to be installed."""
-        distribution = package_folder.program_distributions()[name]
-        if not package_folder.entry_points({name: distribution}):
-            raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
-        return PluginContents(Entry(name, "environment", version=str(distribution.version)))
+        return None
 
     def _stage(
         self, entry: Entry, tx: Transaction, wheel: str = "", linked_from: str = ""
@@ -380,6 +264,195 @@ class PipSource(PluginSource):
             return read_package(self.entry, self.folders(root))
         except (OSError, ValueError):
             return PluginContents(self.entry)
+
+
+class IndexPackage(PipSource):
+    """A requirement for the package index."""
+
+    def __init__(self, entry: Entry, requirement: Requirement) -> None:
+        super().__init__(entry)
+        self.requirement = requirement
+        self._extras = _extras_of(requirement)
+
+    @property
+    def argument(self) -> str | None:
+        return f"{self.prefix}{self.entry.source or self.entry.name}"
+
+    @property
+    def is_pinned(self) -> bool:
+        for version in self.requirement.specifier:
+            if version.operator.startswith("==") and not version.version.endswith(".*"):
+                return True
+        return False
+
+    def fetch(self, tx: Transaction) -> PluginContents:
+        _prepare()
+        built = self.entry.built_packages
+        if built:
+            return PluginContents(self.entry, unbuilt=built)
+        return self._stage_recorded_or_newest(tx)
+
+    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
+        _prepare()
+        return self._stage_recorded_or_newest(tx, agreed)
+
+    def _stage_recorded_or_newest(
+        self, tx: Transaction, agreed: Collection[str] = ()
+    ) -> PluginContents:
+        entry = self.entry
+        if entry.packages:
+            staged = self._stage_recorded(entry, tx)
+            if staged is not None:
+                return staged
+            entry = entry.replaced(packages=())
+        return self._fetch_newest(entry, tx, agreed)
+
+    def _fetch_newest(
+        self, entry: Entry, tx: Transaction, agreed: Collection[str] = ()
+    ) -> PluginContents:
+        """Stage the newest version on the index; the packages `agreed` may be built."""
+        requirement = parse_requirement(str(self.requirement))
+        name = canonicalize_name(requirement.name)
+        if name in package_folder.program_distributions():
+            return _of_program(name)
+        if version := entry.version:  # an update never goes back
+            try:
+                requirement.specifier &= SpecifierSet(f">={Version(version).public}")
+            except InvalidVersion:
+                raise UsageError(f"{entry.source}: {version} is not a valid version") from None
+        tx.messages.line(f"looking for {requirement.name}{requirement.specifier}")
+        resolution = resolve(str(requirement), tx, sources=agreed)
+        entry = entry.replaced(name=name)
+        if resolution.unbuilt:
+            return PluginContents(entry, unbuilt=resolution.unbuilt)
+        versions = {package.name: package.version for package in resolution.packages}
+        version = versions[name]
+        if why := why_not_newest(requirement, version, tx):
+            tx.messages.warn(f"{name}: {version} is used instead of the newest version: {why}")
+        entry = entry.replaced(version=version, packages=resolution.packages)
+        return IndexPackage(entry, requirement).kept_version(tx) or self._stage(entry, tx)
+
+
+class Wheel(PipSource):
+    """A wheel, given by path or by address."""
+
+    has_checksum = True
+    is_one_version = True
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry)
+        self.address, self._extras = split_extras(self.address)
+
+    @property
+    def is_pinned(self) -> bool:
+        return True
+
+    def fetch(self, tx: Transaction) -> PluginContents:
+        _prepare()
+        name = os.path.basename(self.address.partition("?")[0])
+        os.mkdir(tx.built)  # where `build` looks for the wheel, if a requirement must be built
+        path = os.path.join(tx.built, name)
+        sha256 = fetch_file(self.address, self.entry.sha256, Path(path), tx)
+        entry = self.entry.replaced(sha256=sha256)
+        if entry.built_packages:
+            return PluginContents(entry, unbuilt=entry.built_packages)
+        return self._with_requirements(entry, path, tx)
+
+
+class ArchivedProject(PipSource):
+    """A project in an archive, from which the package is built."""
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry)
+        self.address, self._extras = split_extras(self.address)
+
+    def fetch(self, tx: Transaction) -> PluginContents:
+        _prepare()
+        sha256 = unpack(self, UnpackOptions(), tx)
+        os.rename(tx.files, whole_of(tx))
+        entry = self.entry.replaced(sha256=sha256)
+        return PluginContents(entry, unbuilt={entry.name: f"in {entry.source}"})
+
+
+class RepositoryProject(PipSource):
+    """A project in a git repository, from which the package is built."""
+
+    is_from_git = True
+    has_subdirectories = True
+
+    def __init__(self, entry: Entry, repository: PackageRepository) -> None:
+        super().__init__(entry)
+        self._repository = repository
+        self._extras = _extras_of(repository.requirement)
+        self.ref_in_address = repository.ref
+
+    @property
+    def argument(self) -> str | None:
+        return f"{self.prefix}{self.entry.source}"
+
+    def fetch(self, tx: Transaction) -> PluginContents:
+        _prepare()
+        address = self._repository.address
+        wanted = self.entry.replaced(source=without_credentials(address), version="")
+        found = fetch_commit(wanted, address, tx, whole_of(tx))
+        if not is_python_project(self._project(tx)):
+            what = f"{self.entry.source}: there is no pyproject.toml and no setup.py"
+            raise PluginError(what)
+        name = self.entry.name or canonicalize_name(self._repository.requirement.name)
+        entry = found.replaced(source=self.entry.source, name=name)
+        return PluginContents(entry, unbuilt={name: f"at commit {entry.commit[:12]}"})
+
+
+class LinkedProject(PipSource):
+    """The user's own project: only its metadata and what it needs are in the plugin's folder.
+
+    Its modules stay where they are: the editable wheel (PEP 660) names their directories.
+    """
+
+    def __init__(self, entry: Entry) -> None:
+        super().__init__(entry)
+        self.address, self._extras = split_extras(self.address)
+
+    def build(self, tx: Transaction, agreed: Sequence[str]) -> PluginContents:
+        _prepare()
+        if not os.path.isdir(tx.built):  # otherwise, this is a second call, as in `PipSource.build`
+            tx.messages.line(f"building {self.entry.name}")
+            build_editable(self.address, tx)
+        distributions = package_folder.distributions_in([tx.built])
+        [name] = distributions
+        self._check_name(name)
+        folders = package_folder.linked_folders(tx.built)
+        if not folders:
+            what = f"{self.address}: its editable wheel does not name the directory of its modules"
+            remedy = "move the package into src/, or add its wheel: pip wheel --no-deps "
+            raise PluginError(what, f"{remedy}{shlex.quote(self.address)}")
+        wanted = stub_requirement(distributions[name], self._extras, tx.built)
+        resolution = resolve(wanted, tx, local=name, sources=agreed)
+        if resolution.unbuilt:
+            return PluginContents(self.entry, unbuilt=resolution.unbuilt)
+        texts = [distributions[name].read_text(file) for file in ("METADATA", "entry_points.txt")]
+        facts = [*folders, *filter(None, texts)]
+        sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
+        entry = self.entry.replaced(name=name, sha256=sha256, packages=resolution.packages)
+        return self._stage(entry, tx, linked_from=tx.built)
+
+
+def _prepare() -> None:
+    """Make the program's own packages importable, and check that there is pip or uv."""
+    complete_import_path()
+    check_installer()
+
+
+def _extras_of(requirement: Requirement) -> str:
+    return f"[{','.join(sorted(requirement.extras))}]" if requirement.extras else ""
+
+
+def _of_program(name: str) -> PluginContents:
+    """Return a plugin among the requirements of the program: nothing is to be installed."""
+    distribution = package_folder.program_distributions()[name]
+    if not package_folder.entry_points({name: distribution}):
+        raise PluginError(f"{name} cannot be a plugin: this program itself needs it")
+    return PluginContents(Entry(name, "environment", version=str(distribution.version)))
 
 
 def _name_of(wheel: str) -> str:
