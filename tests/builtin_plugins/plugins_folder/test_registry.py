@@ -214,3 +214,14 @@ def test_a_change_by_another_program_is_not_overwritten(tmp_path: Path, edited: 
         write_registry(registry)
     assert path in str(raised.value)
     assert (Path(path).read_text() if Path(path).exists() else None) == edited
+
+
+def test_a_change_that_fails_leaves_the_registry_as_it_was_read(tmp_path: Path) -> None:
+    read = read_registry(str(tmp_path))
+    changed = read.copied()
+    changed.put(Entry("acme", "git", "https://host/acme"))
+    assert (list(changed.entries), list(read.entries)) == (["acme"], [])
+    assert [entry["name"] for entry in changed.values["plugins"]] == ["acme"]
+    assert read.values["plugins"] == []
+    changed.drop("acme")
+    assert (changed.entries, changed.values["plugins"]) == ({}, [])
