@@ -255,9 +255,7 @@ class PipSource(PluginSource):
         return self._unmet_requirement(self.entry.name, folder_of_packages)
 
     def folders(self, root: str) -> list[str]:
-        """Return the directories for the import path of the version whose files are in `root`."""
-        linked = package_folder.linked_folders(root) if self.entry.dev else []
-        return [*(linked or ()), root]
+        return [root]
 
     def contents(self, root: str) -> PluginContents:
         try:
@@ -435,6 +433,10 @@ class LinkedProject(PipSource):
         sha256 = hashlib.sha256("\n".join(facts).encode()).hexdigest()
         entry = self.entry.replaced(name=name, sha256=sha256, packages=resolution.packages)
         return self._stage(entry, tx, linked_from=tx.built)
+
+    def folders(self, root: str) -> list[str]:
+        linked = package_folder.linked_folders(root) or []
+        return [*linked, root]
 
 
 def _prepare() -> None:
