@@ -61,9 +61,9 @@ class Terminal:
         self._start = 0
         self.process, self._terminal = pty.fork()
         if self.process == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
             os.chdir(environ.get("HOME", directory))
             os.execve(argv[0], [*argv], dict(environ))
-        fcntl.ioctl(self._terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
 
     def __enter__(self) -> Self:
         return self
