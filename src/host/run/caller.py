@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 
 RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.chain_entry`
+PARTS = 6  # of an entry of CLI_RUN, from ROOT to ID
+NEEDED_PARTS = 4  # from ROOT to the hashes
 RECORD = "CLI_RECORD"  # if the caller sets it to 1, any run is recorded
 RECORDED = (
     "CLI_RECORDED"  # ID:ORIGIN:CLIENT, if the caller records this run: see `recorded_variable`

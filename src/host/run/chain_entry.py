@@ -8,7 +8,7 @@ history, or of the nearest recorded run around it. Without an ID, or without bot
 are left out. `host.run.nested` reads the entries.
 """
 
-from host.run.caller import RECORDED, RUN
+from host.run.caller import PARTS, RECORDED, RUN
 from host.run.files import join
 from host.run.text import value_hash
 
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from host.run.layout import Layout
-
-PARTS = 6  # of an entry, ROOT to ID
-NEEDED_PARTS = 4  # ROOT to the hashes
 
 
 class ChainEntry:

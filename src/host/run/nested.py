@@ -4,8 +4,7 @@
 not import this module.
 """
 
-from host.run.caller import FRAMEWORK_NAMES, RUN
-from host.run.chain_entry import NEEDED_PARTS, PARTS
+from host.run.caller import FRAMEWORK_NAMES, NEEDED_PARTS, PARTS, RUN
 from host.run.files import join
 from host.run.record import Record
 from host.run.text import value_hash
