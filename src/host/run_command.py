@@ -1,7 +1,7 @@
 """Execute a planned run: take its steps, ask the user if necessary, and become the command."""
 
 from host.run import process
-from host.run.environment import REPORT
+from host.run.caller import REPORT
 from host.run.plan import Questions, Run
 from host.run.process import Exec
 

@@ -25,7 +25,6 @@ def _name(path: Path) -> str:
 # Imports for types alone that close a circle. Do not add one.
 _MUTUAL = [
     ("host.run.definition", "host.run.projects"),  # a definition names its project
-    ("host.run.environment", "host.run.plan"),  # the layers of variables are those of a run
 ]
 
 

@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 
 RUN = "CLI_RUN"  # exported by each run for the runs inside it: see `host.run.chain_entry`
-PARTS = 6  # of an entry of CLI_RUN, from ROOT to ID
-NEEDED_PARTS = 4  # from ROOT to the hashes
+RUN_PARTS = 6  # of an entry of CLI_RUN, ROOT to ID
+NEEDED_RUN_PARTS = 4  # ROOT to the hashes
 RECORD = "CLI_RECORD"  # if the caller sets it to 1, any run is recorded
 RECORDED = (
     "CLI_RECORDED"  # ID:ORIGIN:CLIENT, if the caller records this run: see `recorded_variable`
 )
+REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 SHELL_FILE = "CLI_SHELL_FILE"  # the file for lines that the calling shell evaluates
 FRAMEWORK_NAMES = (  # variables that describe a run: see `OpenInstallation.run_variables`
     *("CLI_DIR", "CORE_DIR", "LIB_DIR", "PLUGINS_DIR", "GLOBAL_CONFIG_FILE"),

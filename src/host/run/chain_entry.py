@@ -8,7 +8,7 @@ history, or of the nearest recorded run around it. Without an ID, or without bot
 are left out. `host.run.nested` reads the entries.
 """
 
-from host.run.caller import PARTS, RECORDED, RUN
+from host.run.caller import RECORDED, RUN, RUN_PARTS
 from host.run.files import join
 from host.run.text import value_hash
 
@@ -75,7 +75,7 @@ def with_id(chain: str, run_id: str) -> str:
     """Return CLI_RUN with `run_id` in its last entry."""
     before, _, last = chain.rpartition(" ")
     parts = last.split(":")
-    parts += [""] * (PARTS - len(parts))
+    parts += [""] * (RUN_PARTS - len(parts))
     parts[-1] = run_id
     return f"{before} {':'.join(parts)}".lstrip()
 

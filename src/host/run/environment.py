@@ -2,19 +2,13 @@
 
 import posix
 
-from host.run.caller import RECORDED, RUN, SHELL_FILE
-from host.run.chain_entry import ChainEntry
-from host.run.layers import SECRETS, Layers, Offers
+from host.run.layers import SECRETS, Offers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from host.run.declarations import EnvSource
-    from host.run.path_folders import PathFolder
-    from host.run.plan import Run
-
-REPORT = "CLI_REPORT_FD"  # names a descriptor to which a run writes its variables
 
 
 class SourceReader(Offers):
@@ -91,39 +85,3 @@ class SourceReader(Offers):
         for key, value in values.items():
             name = key.removeprefix("secrets.")
             self.offer(name, value, SECRETS, definition.file, key, secret=self.resolves)
-
-
-def layers_of(run: "Run") -> Layers:
-    """Return the initial layers of a run; a `SourceReader` adds the other sources.
-
-    If the run's arguments are not parsed yet, their variables are those of an empty command line.
-    """
-    definition = run.definition
-    inherited = {}
-    for name, value in run.environ.items():
-        is_of_argument = any(argument.owns(name) for argument in definition.args)
-        if name not in (RUN, REPORT, RECORDED, SHELL_FILE) and not is_of_argument:
-            inherited[name] = value
-
-    given = run.arg_variables
-    if definition.args and given is None:
-        from host.run.argument_parser import parse
-
-        given = parse(definition.args, None, environ=run.environ).variables()
-    fixed = {**run.installation.run_variables(run.words), **(given or {})}
-    if definition.project is not None:
-        fixed["PROJECT_DIR"] = definition.project.root
-    if definition.shell and run.shell_file:
-        fixed[SHELL_FILE] = run.shell_file
-    folders: Sequence[PathFolder] = ()
-    if definition.path_folders and definition.reads_sources:
-        from host.run.path_folders import check_folders
-
-        folders = check_folders(definition)
-
-    entry = ChainEntry(run.installation.layout, run.environ)
-    secret_names: list[str] = []
-    for argument in definition.args:
-        if argument.secret:
-            secret_names += filter(argument.owns, fixed)
-    return Layers(inherited, fixed, entry, folders, secret_names)

@@ -4,7 +4,7 @@
 not import this module.
 """
 
-from host.run.caller import FRAMEWORK_NAMES, NEEDED_PARTS, PARTS, RUN
+from host.run.caller import FRAMEWORK_NAMES, NEEDED_RUN_PARTS, RUN, RUN_PARTS
 from host.run.files import join
 from host.run.record import Record
 from host.run.text import value_hash
@@ -125,9 +125,9 @@ def outer_id(environ: "Mapping[str, str]") -> str:
 
 def _parsed(text: str) -> OuterRun:
     parts = text.split(":")
-    if not NEEDED_PARTS <= len(parts) <= PARTS or not parts[0].startswith("/"):
+    if not NEEDED_RUN_PARTS <= len(parts) <= RUN_PARTS or not parts[0].startswith("/"):
         raise ValueError
-    parts += [""] * (PARTS - len(parts))
+    parts += [""] * (RUN_PARTS - len(parts))
     root, launcher, config_file, hashes, folders, run_id = parts
 
     pairs: dict[str, str] = {}

@@ -10,9 +10,10 @@ A step that needs an answer of the user turns to the plan's `Questions`, which a
 """
 
 from host.errors import HostError, Problem
-from host.run.caller import RECORD, RUN
+from host.run.caller import RECORD, RECORDED, REPORT, RUN, SHELL_FILE
+from host.run.chain_entry import ChainEntry
 from host.run.definition import check_runnable
-from host.run.environment import SourceReader, layers_of
+from host.run.environment import SourceReader
 from host.run.layers import Layers
 from host.run.programs import exec_of
 from host.run.record import Record
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from host.run.catalog import Catalog, Match
     from host.run.definition import Definition
     from host.run.installation import OpenInstallation
+    from host.run.path_folders import PathFolder
     from host.run.process import Exec
     from host.run.supervision import Supervision
 
@@ -230,7 +232,7 @@ class Run(Record):
         self._reader = (reading or SourceReader)(
             self.words,
             self.definition,
-            layers_of(self),
+            self._layers_before_sources(),
             self.report,
             lock.schemes,
             resolves=self.resolves,
@@ -239,6 +241,42 @@ class Run(Record):
             directory=self.directory,
         )
         self._reader.read_all(lock.sources)
+
+    def _layers_before_sources(self) -> Layers:
+        """Return the layers to which the sources are added.
+
+        If the arguments are not parsed yet, their variables are those of an empty command line.
+        """
+        definition = self.definition
+        inherited = {}
+        for name, value in self.environ.items():
+            is_of_argument = any(argument.owns(name) for argument in definition.args)
+            if name not in (RUN, REPORT, RECORDED, SHELL_FILE) and not is_of_argument:
+                inherited[name] = value
+
+        given = self.arg_variables
+        if definition.args and given is None:
+            from host.run.argument_parser import parse
+
+            given = parse(definition.args, None, environ=self.environ).variables()
+        fixed = {**self.installation.run_variables(self.words), **(given or {})}
+        if definition.project is not None:
+            fixed["PROJECT_DIR"] = definition.project.root
+        if definition.shell and self.shell_file:
+            fixed[SHELL_FILE] = self.shell_file
+
+        folders: Sequence[PathFolder] = ()
+        if definition.path_folders and definition.reads_sources:
+            from host.run.path_folders import check_folders
+
+            folders = check_folders(definition)
+
+        secret_names: list[str] = []
+        for argument in definition.args:
+            if argument.secret:
+                secret_names += filter(argument.owns, fixed)
+        entry = ChainEntry(self.installation.layout, self.environ)
+        return Layers(inherited, fixed, entry, folders, secret_names)
 
     def check_variables(self) -> None:
         """Raise SourceError if a required variable is missing.

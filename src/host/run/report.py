@@ -5,7 +5,7 @@ that the run really gets: a provider may return another secret at each call.
 """
 
 from host.errors import OperationError
-from host.run.environment import REPORT
+from host.run.caller import REPORT
 from host.run.text import encode
 
 TYPE_CHECKING = False
