@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from host.run.installation import OpenInstallation
 
 # marshal's format differs between Python versions; raise the number if `_KEPT` or a default changes
-FORMAT = f"cli-host index 19 of {sys.implementation.cache_tag} ".encode()
+FORMAT = f"cli-host index 20 of {sys.implementation.cache_tag} ".encode()
 _HEAD = len(FORMAT) + len(checksum(b""))
 _KEPT = (
     *("file", "name", "description", "entrypoint", "group", "os", "sudo", "effects", "aliases"),
@@ -36,7 +36,10 @@ _KEPT = (
     "deprecated",
     "moved_to",
 )
-_KEPT_IF_EMPTY = ("args", "own_required_envs", "own_requires", "own_supervisions", "warnings")
+_KEPT_IF_EMPTY = (
+    *("args", "unchecked_args", "own_required_envs", "own_requires", "own_supervisions"),
+    "warnings",
+)
 
 
 class DefinitionIndex:
@@ -142,4 +145,4 @@ class PlainDefinition(CachedDefinition):
     Most definitions are plain. Their class has the empty values, so the index need not.
     """
 
-    args = own_required_envs = own_requires = own_supervisions = warnings = ()
+    args = unchecked_args = own_required_envs = own_requires = own_supervisions = warnings = ()

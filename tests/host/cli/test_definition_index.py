@@ -151,6 +151,16 @@ def test_what_is_known_is_not_read_again(made: Made) -> None:
     assert not hasattr(known, "other")
 
 
+def test_a_search_reads_no_file_of_a_plain_definition(made: Made) -> None:
+    remember(made)
+    index = DefinitionIndex(opened(made))
+    file = made.root / "commands/demo/plain/command.json"
+    known = index.read_definition(str(file))
+    file.unlink()
+    assert (known.description, known.group, known.aliases) == ("Plain", "", ())
+    assert known.shown_args == ()
+
+
 def test_what_is_known_equals_what_the_file_says(made: Made) -> None:
     script = made.root / "commands/demo/script"
     script.write_text("#!/bin/sh\n# A script\n# usage: script [NAME]\necho\n")
