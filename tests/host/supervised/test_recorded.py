@@ -37,6 +37,19 @@ def program_of(made: Made) -> Program:
     return Program.at(made.root, {**os.environ, "HOME": str(made.home), "PATH": path})
 
 
+def add_reporter(made: Made, word: str) -> None:
+    """Add a plugin whose function prints what it gets after each run below `word`."""
+    hooks = f"""
+from host import AfterRun, hookimpl
+
+@hookimpl
+def after_run(installation):
+    yield AfterRun("report", "pprint:pprint", words=("{word}",))
+"""
+    made.write({"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}})
+    made.write({"plugins/reporter/hooks.py": hooks})
+
+
 def history(made: Made, *options: str) -> list[dict[str, Any]]:
     shown = made.run("self", "history", *options, "--format", "json")
     assert (shown.status, shown.stderr) == (0, "")
@@ -144,15 +157,7 @@ def test_a_history_that_cannot_be_written_is_a_warning(
 
 @pytest.mark.slow
 def test_after_run_gets_the_id_the_origin_and_the_client(made: Made) -> None:
-    hooks = """
-from host import AfterRun, hookimpl
-
-@hookimpl
-def after_run(installation):
-    yield AfterRun("report", "pprint:pprint", words=("plain",))
-"""
-    made.write({"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}})
-    made.write({"plugins/reporter/hooks.py": hooks})
+    add_reporter(made, "plain")
     program = program_of(made)
     recorded = program.record(("plain",), origin="mcp", client=CLIENT)
     done = program.run(("plain",), environ=recorded.environment(), capture_output=True, text=True)
@@ -165,15 +170,7 @@ def after_run(installation):
 def test_after_run_gets_the_hosts(
     made: Made, record: bool | None, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    hooks = """
-from host import AfterRun, hookimpl
-
-@hookimpl
-def after_run(installation):
-    yield AfterRun("report", "pprint:pprint", words=("app",))
-"""
-    made.write({"plugins/reporter/plugin.json": {"name": "reporter", "hooks": "hooks.py"}})
-    made.write({"plugins/reporter/hooks.py": hooks})
+    add_reporter(made, "app")
     made.write({"core/cli.json": {**CLI, "record": record}} if record is False else {})
     _, recorded = ship(made, secrets=["s3cr3t"])
     recorded.finish(3, hosts=[{"host": "web1", "reason": "no s3cr3t"}])

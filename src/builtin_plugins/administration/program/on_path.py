@@ -82,18 +82,20 @@ def to_path(launcher: str, environ: Mapping[str, str]) -> str:
     usual = f"{home(environ)}/.local/bin"
     link = os.path.join(usual, os.path.basename(launcher))
     is_linked = os.path.realpath(link) == os.path.realpath(launcher)
-    is_on_path = usual in environ.get("PATH", "").split(":")
-    make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
-    to_link = f"{make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
     start_up = "add this line to your shell's start-up file: export "
-    line = f"{start_up}PATH=~/.local/bin:$PATH"
     if not is_linked and not _can_be_written(usual):
         folder = shlex.quote(os.path.dirname(launcher))
         return f"to put it on PATH, {start_up}PATH={folder}:$PATH"
+
+    is_on_path = usual in environ.get("PATH", "").split(":")
+    line = f"{start_up}PATH=~/.local/bin:$PATH"
+    if is_linked and not is_on_path:
+        return f"to put it on PATH, {line}"
+
+    make = "" if os.path.isdir(usual) else "mkdir -p ~/.local/bin && "
+    to_link = f"{make}ln -s {shlex.quote(launcher)} ~/.local/bin/"
     if is_on_path:
         return f"to put it on PATH: {to_link}"
-    if is_linked:
-        return f"to put it on PATH, {line}"
     return f"to put it on PATH, run {to_link}, and {line}"
 
 
